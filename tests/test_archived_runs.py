@@ -2,32 +2,17 @@
 see tests/archive/README.md. TOLLGATE_WRITE_GOLDEN=1 writes what is said of them now."""
 
 import json
-import sys
-from importlib.metadata import entry_points
 
 import pytest
 
 from support import golden
 from support.archived import ARCHIVE, unpacked
+from support.command import tollgate
 
 RUNS = sorted(run.parent.name for run in ARCHIVE.glob("*/run.json"))
 STUDIES = sorted(run.parent.name for run in ARCHIVE.glob("*/study.json"))
 #: Relative. CPUs add up floats in orders of their own, and the last digits tell which.
 ROUNDING = 1e-9
-
-
-@pytest.fixture
-def tollgate(monkeypatch, capsys):
-    """Runs the installed command in this process: (exit code, standard output)."""
-    (command,) = entry_points(group="console_scripts", name="tollgate")
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tollgate", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            command.load()()
-        return caught.value.code, capsys.readouterr().out
-
-    return run
 
 
 def flat(value, path=""):
@@ -43,23 +28,19 @@ def assert_said(file, text):
     if golden.WRITES:
         file.write_text(text)
     meant = flat(json.loads(file.read_text()))
-    assert flat(json.loads(text)) == {key: nearly(it) for key, it in meant.items()}
-
-
-def nearly(value):
-    """What equals a value, and a float but for its last digits."""
-    return pytest.approx(value, rel=ROUNDING) if isinstance(value, float) else value
+    nearly = {k: pytest.approx(v, rel=ROUNDING) for k, v in meant.items() if isinstance(v, float)}
+    assert flat(json.loads(text)) == meant | nearly
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_an_archived_run_has_the_verdict_that_it_had_when_it_ended(tollgate, tmp_path, name):
-    code, out = tollgate("judge", "--json", unpacked(name, tmp_path))
+def test_an_archived_run_has_the_verdict_that_it_had_when_it_ended(tmp_path, name):
+    code, out, _ = tollgate("judge", "--json", unpacked(name, tmp_path))
     assert_said(ARCHIVE / name / "verdict.json", out)
     assert code == json.loads(out)["exit_code"]
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_an_archived_study_answers_as_it_did_when_it_ended(tollgate, tmp_path, monkeypatch, name):
+def test_an_archived_study_answers_as_it_did_when_it_ended(tmp_path, monkeypatch, name):
     monkeypatch.setenv("JMETER_HOME", str(tmp_path / "none"))  # nobody looks at its dashboard
     folder = unpacked(name, tmp_path)
     tollgate("report", folder)

@@ -1,13 +1,10 @@
 """The documentation says what is so: its links, commands, paths, criteria and sample outputs."""
 
 import ast
-import contextlib
 import functools
-import io
 import itertools
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,7 @@ import yaml
 
 from support import ROOT, golden
 from support.archived import unpacked
-from tollgate.cli import cli
+from support.command import tollgate
 from tollgate.criteria.grammar import parse
 from tollgate.study.published import CLAIMS
 
@@ -73,19 +70,9 @@ def parts(sample):
     return [list(group) for is_elided, group in groups if not is_elided]
 
 
-def tollgate(*words):
-    """The exit code of the command and what it prints, without a start of Python each."""
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setattr(sys, "argv", ["tollgate", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-    return ended.value.code, printed.getvalue()
-
-
 @functools.cache
 def help_of(command):
-    code, printed = tollgate(*command.split(), "--help")
+    code, printed, _ = tollgate(*command.split(), "--help")
     assert code == 0, printed
     return printed
 
@@ -182,7 +169,7 @@ SAMPLES = [(page, *block) for page in GUIDES for block in blocks(page, "text")]
 )
 def test_a_sample_output_is_what_an_archived_run_gives(page, run, sample, tmp_path):
     assert run.startswith("tests/archive/"), f"{page.name}: name the run behind ```text"
-    _, printed = tollgate("judge", unpacked(Path(run).name, tmp_path))
+    _, printed, _ = tollgate("judge", unpacked(Path(run).name, tmp_path))
     given = [line.rstrip() for line in printed.splitlines()]
     for part in parts(sample):
         assert contains(given, part), "\n".join(part)

@@ -1,14 +1,14 @@
 """From the folder of a run of the study to what it says."""
 
 import json
-import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from support import study_folder
+from support.command import tollgate
 from support.jtl_rows import START_MS
-from tollgate.cli import cli
 from tollgate.record.environment import fingerprint
 from tollgate.record.manifest import ManifestError
 from tollgate.report import dashboard
@@ -129,22 +129,15 @@ def test_samples_that_have_changed_since_are_refused(tmp_path, sent):
 
 
 @pytest.fixture
-def tollgate(monkeypatch, capsys):
-    """Runs `tollgate report FOLDER` without the dashboards: (exit code, stdout, stderr)."""
+def report(monkeypatch):
+    """Runs `tollgate report` without the dashboards."""
     monkeypatch.setattr(dashboard, "draw_all", lambda *_, **__: {})
-
-    def run(folder):
-        monkeypatch.setattr(sys, "argv", ["tollgate", "report", str(folder)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        return caught.value.code, *capsys.readouterr()
-
-    return run
+    return partial(tollgate, "report")
 
 
-def test_the_command_tells_an_archived_study_again(tollgate, tmp_path, sent):
+def test_the_command_tells_an_archived_study_again(report, tmp_path, sent):
     study_folder.make(tmp_path, sent)
-    code, out, err = tollgate(tmp_path)
+    code, out, err = report(tmp_path)
     assert (code, err) == (0, "")
     assert "sum-throughput" in out
     assert max(map(len, out.splitlines())) <= 120
@@ -152,10 +145,10 @@ def test_the_command_tells_an_archived_study_again(tollgate, tmp_path, sent):
 
 
 @pytest.mark.parametrize("name", [BLOCKS, NAME, CPU])
-def test_a_file_of_the_study_that_is_broken_is_one_line(tollgate, tmp_path, sent, name):
+def test_a_file_of_the_study_that_is_broken_is_one_line(report, tmp_path, sent, name):
     study_folder.make(tmp_path, sent)
     (tmp_path / name).write_text("{\n")
-    code, out, err = tollgate(tmp_path)
+    code, out, err = report(tmp_path)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("tollgate: ")
     assert name in err

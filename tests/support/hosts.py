@@ -33,34 +33,31 @@ class Hosts:
 
     def inside(self, number):
         """What begins a command that is to run there."""
-        return ("nsenter", f"--net=/run/netns/{self._of(number)}", "--")
+        return ("nsenter", f"--net=/run/netns/{self.name_of(number)}", "--")
 
     def cut_off(self, number):
         """Take the link between an engine's host and the controller's down."""
-        _ip("-n", self._of(0), "link", "set", f"to-{number}", "down")
+        _ip("-n", self.name_of(0), "link", "set", f"to-{number}", "down")
 
     def join(self, number):
         """Bring it up again."""
-        _ip("-n", self._of(0), "link", "set", f"to-{number}", "up")
+        _ip("-n", self.name_of(0), "link", "set", f"to-{number}", "up")
 
-    def _of(self, number):
+    def name_of(self, number):
         return f"{self._name}-{number}"
 
     def add(self, number):
-        inside = ("-n", self._of(number))
-        _ip("netns", "add", self._of(number))
+        inside = ("-n", self.name_of(number))
+        _ip("netns", "add", self.name_of(number))
         _ip(*inside, "link", "set", "lo", "up")
         if number == 0:
             _ip(*inside, "link", "add", "net", "type", "bridge")
         else:
-            peer = ("peer", "name", "net", "netns", self._of(number))
-            _ip("-n", self._of(0), "link", "add", f"to-{number}", "type", "veth", *peer)
-            _ip("-n", self._of(0), "link", "set", f"to-{number}", "master", "net", "up")
+            peer = ("peer", "name", "net", "netns", self.name_of(number))
+            _ip("-n", self.name_of(0), "link", "add", f"to-{number}", "type", "veth", *peer)
+            _ip("-n", self.name_of(0), "link", "set", f"to-{number}", "master", "net", "up")
         _ip(*inside, "addr", "add", f"{self.address(number)}/24", "dev", "net")
         _ip(*inside, "link", "set", "net", "up")
-
-    def remove(self, number):
-        _ip("netns", "del", self._of(number))
 
 
 @contextmanager
@@ -70,7 +67,7 @@ def hosts(engines):
     with ExitStack() as added:
         for number in range(engines + 1):
             made.add(number)
-            added.callback(made.remove, number)
+            added.callback(_ip, "netns", "del", made.name_of(number))
         yield made
 
 
