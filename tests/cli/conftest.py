@@ -1,23 +1,14 @@
 """Runs `tollgate` in the process of the test."""
 
-import sys
-
 import pytest
 
-from tollgate.cli import cli
+from support import command
 
 
 @pytest.fixture
-def tollgate(monkeypatch, capsys):
+def tollgate():
     """Gives exit code, standard output and standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tollgate", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        return caught.value.code, *capsys.readouterr()
-
-    return run
+    return command.tollgate
 
 
 @pytest.fixture
