@@ -32,13 +32,16 @@ def written(tmp_path):
     return write
 
 
-def test_counts_are_exact_per_label_second_elapsed_success_and_code(written):
+def test_counts_are_exact_per_label_second_elapsed_success_and_code_and_sums_per_second(written):
     found = read_jtl(written(jtl(*WHOLE)))
-    search = found.samplers["search"].counts
+    search, totals = found.samplers["search"].counts, found.samplers["search"].totals
     assert set(found.samplers) == {"search", "sum", 'a, "b"'}
     rows = list(zip(search.second, search.elapsed_ms, search.ok, search.n, strict=True))
     assert rows == [(0, 5, True, 1), (1, 5, False, 1), (1, 5, True, 1)]
     assert [search.codes[code] for code in search.code] == ["200", "500", "200"]
+    sums = (totals.latency_ms, totals.connect_ms, totals.bytes, totals.threads)
+    assert [list(it) for it in (totals.second, totals.n)] == [[0, 1], [1, 2]]
+    assert [list(it) for it in sums] == [[5, 10], [1, 2], [120, 240], [3, 3]]
 
 
 def test_the_whole_file_is_described(written):
@@ -47,13 +50,6 @@ def test_the_whole_file_is_described(written):
     assert (found.first_start_ms, found.last_start_ms) == (START_MS, START_MS + 2500)
     assert found.last_end_ms == START_MS + 2509
     assert (found.cut_line, found.missing_columns) == (None, ())
-
-
-def test_sums_are_kept_per_second(written):
-    totals = read_jtl(written(jtl(*WHOLE))).samplers["search"].totals
-    sums = (totals.latency_ms, totals.connect_ms, totals.bytes, totals.threads)
-    assert [list(it) for it in (totals.second, totals.n)] == [[0, 1], [1, 2]]
-    assert [list(it) for it in sums] == [[5, 10], [1, 2], [120, 240], [3, 3]]
 
 
 def test_transaction_controllers_stand_apart_even_under_a_samplers_name(written):

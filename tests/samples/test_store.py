@@ -36,6 +36,7 @@ def scans(monkeypatch):
 
 
 def elapsed(asked):
+    """In the order of the file."""
     return [took for (took,) in asked.rows("SELECT elapsed_ms FROM samples")]
 
 
@@ -47,9 +48,9 @@ def test_the_csv_is_read_once_whatever_is_asked_of_a_store(path, scans):
     assert len(scans) == 1
 
 
-def test_a_store_leaves_nothing_beside_its_jtl(path):
-    with open_store(path):
-        pass
+def test_rows_stay_in_the_order_of_the_file_and_a_store_leaves_nothing_beside_it(path):
+    with open_store(path) as asked:
+        assert elapsed(asked) == list(range(50))
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -62,53 +63,32 @@ def test_samples_are_those_of_the_jtl_whatever_stands_beside_it(path):
         assert elapsed(asked) == list(range(50))
 
 
-def test_rows_stay_in_the_order_of_the_file(path):
-    with open_store(path) as asked:
-        assert elapsed(asked) == list(range(50))
+THREADS = {
+    "Search 1-17": ("Search 1", 17),
+    "a-b 1-007": ("a-b 1", 7),
+    "-5": ("", 5),
+    "a--5": ("a-", 5),
+    "Größe ✓ 1-3": ("Größe ✓ 1", 3),
+    "a-99999999999": ("a", -1),
+    **{name: (name, -1) for name in ("a-", "a-5 ", "a-1e3", "17", "main", "-", "")},
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "group", "number"),
-    [
-        ("Search 1-17", "Search 1", 17),
-        ("a-b 1-007", "a-b 1", 7),
-        ("-5", "", 5),
-        ("a--5", "a-", 5),
-        ("Größe ✓ 1-3", "Größe ✓ 1", 3),
-        ("a-99999999999", "a", -1),
-        ("a-", "a-", -1),
-        ("a-5 ", "a-5 ", -1),
-        ("a-1e3", "a-1e3", -1),
-        ("17", "17", -1),
-        ("main", "main", -1),
-        ("-", "-", -1),
-        ("", "", -1),
-    ],
-)
-def test_a_thread_is_numbered_by_the_digits_behind_the_last_hyphen_of_its_name(
-    path, name, group, number
-):
+@pytest.mark.parametrize("name", THREADS)
+def test_a_thread_is_numbered_by_the_digits_behind_the_last_hyphen_of_its_name(path, name):
     path.write_bytes(lines([fields(0, thread=name)]))
     with open_store(path) as asked:
-        assert asked.rows("SELECT thread_group, number FROM samples") == [(group, number)]
+        assert asked.rows("SELECT thread_group, number FROM samples") == [THREADS[name]]
 
 
 def test_a_file_of_the_same_size_and_time_but_another_content_is_read_again(path, scans):
     assert read_jtl(path).samplers["search"].counts.errors == 0
-    times = path.stat()
-    path.write_bytes(
-        path.read_bytes().replace(b",true,", b",false,", 1).replace(b",OK,", b",O,", 1)
-    )
+    times, content = path.stat(), path.read_bytes()
+    path.write_bytes(content.replace(b",true,", b",false,", 1).replace(b",OK,", b",O,", 1))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert path.stat().st_size == times.st_size
     assert read_jtl(path).samplers["search"].counts.errors == 1
     assert len(scans) == 2
-
-
-def test_a_cut_off_last_record_is_left_out(path):
-    path.write_bytes(path.read_bytes()[:-5])
-    found = read_jtl(path)
-    assert (found.rows, found.cut_line) == (49, 51)
 
 
 def test_a_file_with_a_wrong_line_leaves_no_store(path):
@@ -132,55 +112,51 @@ def test_where_the_folder_can_not_be_written_the_store_is_elsewhere(path, monkey
         assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_reading_of_a_file_that_grows_takes_in_what_is_new_and_whole(tmp_path, scans):
-    path = tmp_path / "kpi.jtl"
-    rows = [
-        lines([fields(number, 'a "b",\nc', elapsed=number)], header="")[1:] for number in (1, 2, 3)
-    ]
-    header = f"{jtl_rows.HEADER}\n".encode()
-    growing = Growing(path)
-    for written, whole in (
-        (header + rows[0], [1]),
-        (header + rows[0] + rows[1][:30], [1]),
-        (header + rows[0] + rows[1][:60], [1]),
-        (header + rows[0] + rows[1] + rows[2], [1, 2, 3]),
-        (header + rows[0] + rows[1] + rows[2], [1, 2, 3]),
-    ):
+@pytest.fixture
+def growing(path):
+    """Writes more of a file; returns what a reading of it has then."""
+    reading_on = Growing(path)
+
+    def read(written):
         path.write_bytes(written)
-        with growing.read() as asked:
-            assert elapsed(asked) == whole
-    first = len(header + rows[0])
-    assert [begin for begin, _ in scans] == [len(header), first, first, first, len(written)]
+        with reading_on.read() as asked:
+            return elapsed(asked)
+
+    return read
 
 
-def test_a_wrong_line_of_a_file_that_grows_has_its_number_in_the_whole_file(tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(jtl_rows.row(), jtl_rows.row()))
-    growing = Growing(path)
-    with growing.read():
-        pass
-    path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * 3, jtl_rows.row(elapsed="x")))
-    with pytest.raises(JtlError, match=r"kpi\.jtl:5: elapsed = 'x'"), growing.read():
-        pass
+def test_a_reading_of_a_file_that_grows_takes_in_what_is_new_and_whole(growing, scans):
+    header = lines([])
+    one, two, three = (
+        lines([fields(number, 'a "b",\nc', elapsed=number)]).removeprefix(header)
+        for number in (1, 2, 3)
+    )
+    first, whole = header + one, header + one + two + three
+    for written in (first, first + two[:30], first + two[:60]):
+        assert growing(written) == [1]
+    for _ in range(2):
+        assert growing(whole) == [1, 2, 3]
+    at = len(first)
+    assert [begin for begin, _ in scans] == [len(header), at, at, at, len(whole)]
 
 
-def test_a_file_that_begins_anew_is_read_anew(tmp_path):
-    path = tmp_path / "kpi.jtl"
-    growing = Growing(path)
+def test_a_wrong_line_of_a_file_that_grows_has_its_number_in_the_whole_file(growing):
+    rows = [fields(number) for number in range(3)]
+    growing(lines(rows[:2]))
+    with pytest.raises(JtlError, match=r"kpi\.jtl:5: elapsed = 'x'"):
+        growing(lines([*rows, fields(3, elapsed="x")]))
+
+
+def test_a_file_that_begins_anew_is_read_anew(growing):
     for count in (5, 2):
-        path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * count))
-        with growing.read() as asked:
-            assert len(elapsed(asked)) == count
+        assert growing(lines(fields(it, elapsed=it) for it in range(count))) == [*range(count)]
 
 
 def test_queries_are_answered_in_turn_and_see_the_tables_of_the_store(path):
+    query = "SELECT elapsed_ms FROM samples JOIN wanted ON label = name WHERE elapsed_ms % 5 = "
     with open_store(path) as asked:
         asked.table("wanted", ["name VARCHAR"], [("search",)])
-        queries = (
-            "SELECT elapsed_ms FROM samples JOIN wanted ON label = name "
-            f"WHERE elapsed_ms % 5 = {rest} ORDER BY elapsed_ms"
-            for rest in range(5)
-        )
+        queries = (f"{query}{rest} ORDER BY elapsed_ms" for rest in range(5))
         found = [each["elapsed_ms"].tolist() for each in asked.each(queries)]
     assert found == [list(range(rest, 50, 5)) for rest in range(5)]
 
@@ -205,10 +181,8 @@ def test_a_query_that_fails_is_refused_like_any_other(path):
 
 
 def test_what_is_written_while_a_file_that_grows_is_read_waits_for_the_next_reading(
-    tmp_path, monkeypatch
+    path, monkeypatch
 ):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * 5))
     csv_sql = reading._csv_sql
 
     def written_meanwhile(source, layout):
@@ -218,7 +192,7 @@ def test_what_is_written_while_a_file_that_grows_is_read_waits_for_the_next_read
 
     growing = Growing(path)
     monkeypatch.setattr(reading, "_csv_sql", written_meanwhile)
-    for count in (5, 6, 7):
+    for count in (50, 51, 52):
         with growing.read() as asked:
             assert len(elapsed(asked)) == count
 
