@@ -11,11 +11,6 @@ from support.simulated import ORIGIN, rows_of, runs, schedule_of, sent_by_jmeter
 from tollgate.schedule.attribution import LATE_MS
 from tollgate.schedule.lateness import join, summarise
 
-
-def total(joined, cause):
-    return float(np.nansum(getattr(joined, f"{cause}_ms")))
-
-
 EVENTS = np.arange(0, 20, 0.01)
 
 
@@ -36,21 +31,24 @@ def test_a_stall_of_one_second_shows_in_the_response_time_and_is_the_services_fa
     assert (summary.late_generator, summary.missing, summary.extra) == (0, 0, 0)
     assert summary.late_service > 90
     assert joined.generator_ms.max() < 2
-    assert total(joined, "service") > 0.99 * np.maximum(joined.lateness_ms, 0).sum()
+    assert np.nansum(joined.service_ms) > 0.99 * np.maximum(joined.lateness_ms, 0).sum()
+
+
+def summary_of(rows, **schedule):
+    return summarise(join(schedule_of(EVENTS, **schedule), rows, ORIGIN))
 
 
 def test_a_stall_without_thread_names_is_still_the_services_fault():
     rows = sent_by_jmeter(EVENTS, 4, stalled)
-    joined = join(schedule_of(EVENTS), rows_of(rows.start_ms, rows.elapsed_ms), ORIGIN)
-    assert summarise(joined).late_generator == 0
-    assert summarise(joined).late_service > 90
+    summary = summary_of(rows_of(rows.start_ms, rows.elapsed_ms))
+    assert summary.late_generator == 0
+    assert summary.late_service > 90
 
 
 def test_a_starved_generator_is_blamed_although_its_threads_are_never_idle_for_long():
     # 100 requests a second want 10 ms each; two threads lose 30 ms before every request.
     rows = sent_by_jmeter(EVENTS, 2, lambda _: 2, loss_ms=30, end_s=20)
-    joined = join(schedule_of(EVENTS, threads=2, end_s=20), rows, ORIGIN)
-    summary = summarise(joined)
+    summary = summary_of(rows, threads=2, end_s=20)
     assert summary.late_service == 0
     assert summary.late_generator > 0.95 * summary.sent
     assert summary.missing_generator == summary.missing > 500
@@ -59,36 +57,32 @@ def test_a_starved_generator_is_blamed_although_its_threads_are_never_idle_for_l
 
 def test_a_service_too_slow_for_its_threads_is_blamed_for_what_was_not_sent():
     rows = sent_by_jmeter(EVENTS, 2, lambda _: 40, end_s=20)
-    summary = summarise(join(schedule_of(EVENTS, threads=2, end_s=20), rows, ORIGIN))
+    summary = summary_of(rows, threads=2, end_s=20)
     assert summary.late_generator == 0
     assert summary.missing_service == summary.missing == pytest.approx(1000, abs=5)
 
 
 def test_a_service_that_stops_for_good_is_blamed_for_the_missing_tail():
     rows = sent_by_jmeter(EVENTS, 4, lambda s: 2 if s < 15000 else 60000, end_s=20)
-    summary = summarise(join(schedule_of(EVENTS, end_s=20), rows, ORIGIN))
+    summary = summary_of(rows, end_s=20)
     assert summary.missing_service == summary.missing == 496
 
 
 def test_a_generator_that_stops_for_good_is_blamed_for_the_missing_tail():
-    rows = sent_by_jmeter(EVENTS, 4, lambda _: 2, end_s=15)
-    summary = summarise(join(schedule_of(EVENTS, end_s=20), rows, ORIGIN))
+    summary = summary_of(sent_by_jmeter(EVENTS, 4, lambda _: 2, end_s=15), end_s=20)
     assert summary.missing_generator == summary.missing == 500
 
 
 def test_a_generator_that_sent_nothing_is_blamed_for_everything():
-    empty = rows_of(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    summary = summarise(join(schedule_of(EVENTS), empty, ORIGIN))
+    summary = summary_of(rows_of(np.empty(0, np.int64), np.empty(0, np.int64)))
     assert (summary.sent, summary.missing_generator) == (0, 2000)
     assert math.isnan(summary.lateness_p99_ms)
 
 
 def test_too_few_threads_for_the_think_time_are_the_plans_fault():
     rows = sent_by_jmeter(EVENTS, 4, lambda _: 2, think_ms=100, end_s=20)
-    joined = join(schedule_of(EVENTS, end_s=20, think_ms=100), rows, ORIGIN)
-    summary = summarise(joined)
-    assert summary.late_service == 0
-    assert summary.late_generator == 0
+    summary = summary_of(rows, end_s=20, think_ms=100)
+    assert (summary.late_service, summary.late_generator) == (0, 0)
     assert summary.late_plan > 700
     assert summary.missing_plan == summary.missing > 1000
 
@@ -108,24 +102,19 @@ def test_a_thread_is_busy_with_the_other_samplers_of_its_iteration_too():
     start = np.concatenate([main.start_ms, main.start_ms + 2])
     elapsed = np.repeat([2, 50], len(events))
     governed = np.repeat([True, False], len(events))
-    rows = rows_of(start, elapsed, np.zeros_like(start), governed)
+    rows = rows_of(start, elapsed, is_governed=governed)
     joined = join(schedule_of(events, threads=1), rows, ORIGIN)
     assert len(joined.event) == len(events)
-    assert total(joined, "generator") < 1e-6
+    assert np.nansum(joined.generator_ms) < 1e-6
     assert summarise(joined).late_service == len(events) - 1
-    alone = rows_of(start[governed], elapsed[governed], np.zeros(len(events), dtype=np.int64))
+    alone = rows_of(start[governed], elapsed[governed])
     assert summarise(join(schedule_of(events, threads=1), alone, ORIGIN)).late_generator > 190
 
 
 def test_a_login_before_the_first_event_keeps_a_thread_busy():
-    events = np.array([0.1, 0.2])
-    rows = rows_of(
-        start_ms=np.array([0, 500, 520]) + ORIGIN,
-        elapsed_ms=np.array([500, 10, 10]),
-        thread=np.array([1, 1, 1]),
-        is_governed=np.array([False, True, True]),
-    )
-    joined = join(schedule_of(events, threads=1), rows, ORIGIN)
+    start_ms, elapsed_ms = np.array([0, 500, 520]) + ORIGIN, [500, 10, 10]
+    rows = rows_of(start_ms, elapsed_ms, thread=1, is_governed=[False, True, True])
+    joined = join(schedule_of([0.1, 0.2], threads=1), rows, ORIGIN)
     assert joined.service_ms.tolist() == [400.0, 310.0]
     assert joined.generator_ms.tolist() == [0.0, 10.0]
 

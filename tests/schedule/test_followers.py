@@ -10,7 +10,6 @@ from tollgate.plan.read import read_plan
 
 START = jtl_rows.START_MS
 TIMES = {"warmup": 2.0, "measured": 8.0, "began": START / 1000, "ended": START / 1000 + 12}
-AGAIN = 4
 
 
 def jtl(*rows, starts=(START,)):
@@ -31,12 +30,11 @@ def looped(tmp_path):
         run_folder.make(tmp_path, criteria, plan="plan/looped.jmx", **TIMES)
         rows = []
         schedule = expected_schedules(read_plan(plan, {}))["page"]
-        for arrival, due_s in enumerate(schedule.arrivals(10)):
+        for arrival, due_s in enumerate(schedule.arrivals(10), 1):
             at_ms = int(due_s * 1000)
-            for number in range(AGAIN):
-                elapsed = slow_ms if number else 20
-                thread = f"arrivals 1-{arrival + 1}"
-                rows.append(jtl_rows.row(at_ms, elapsed, "page", thread=thread))
+            for elapsed in (20, slow_ms, slow_ms, slow_ms):
+                row = jtl_rows.row(at_ms, elapsed, "page", thread=f"arrivals 1-{arrival}")
+                rows.append(row)
                 at_ms += elapsed
         run_folder.spoil(tmp_path, jtl(*rows, **more))
         return run_folder.verdict_of(tmp_path)
@@ -54,8 +52,7 @@ def test_a_page_that_is_fast_once_and_then_slow_is_judged_slow(looped):
 
 
 def test_a_page_that_is_fast_whenever_it_is_asked_for_passes(looped):
-    verdict = looped("p50 of page>100ms", slow_ms=30)
-    assert verdict.verdict == "PASS"
+    assert looped("p50 of page>100ms", slow_ms=30).verdict == "PASS"
 
 
 def test_a_file_with_the_samples_of_several_jmeters_is_invalid_and_says_so(looped):

@@ -43,15 +43,11 @@ def runs(draw):
     known = np.clip(number - 1, 0, max(0, arrivals.count - 1))
     due = arrivals.at(known) if arrivals.count else np.zeros(rows)
     late = rng.choice([0, 0, 1, 6, 3000, 20_000], rows) * rng.random(rows)
-    columns = {
-        "start_ms": ORIGIN + np.floor(due * 1000 + late).astype(np.int64),
-        "label": rng.integers(0, len(NAMES), rows),
-        "number": number,
-        "elapsed_ms": rng.integers(0, 4, rows),
-        "ok": rng.random(rows) < 0.7,
-    }
-    order = np.lexsort([columns[n] for n in ("ok", "elapsed_ms", "number", "label", "start_ms")])
-    return schedule, Batch(**{name: column[order] for name, column in columns.items()})
+    start_ms = ORIGIN + np.floor(due * 1000 + late).astype(np.int64)
+    label, elapsed_ms = rng.integers(0, len(NAMES), rows), rng.integers(0, 4, rows)
+    columns = (start_ms, label, number, elapsed_ms, rng.random(rows) < 0.7)
+    order = np.lexsort([columns[at] for at in (4, 3, 2, 1, 0)])
+    return schedule, Batch(*(column[order] for column in columns))
 
 
 def one_by_one(schedule, rows, test_start_ms, from_s, bins):

@@ -17,6 +17,7 @@ from tollgate.schedule.replay import foreseen_problems, replay_jtl
 from tollgate.stats.bins import SECONDS, Bins
 
 ORIGIN = jtl_rows.START_MS
+TAIL = f"{ORIGIN + 9000},5,a1,20"
 
 
 @pytest.fixture
@@ -24,15 +25,24 @@ def plan(tmp_path):
     """Two open models, one with two labels by turns and one that follows them, the other with a
     label that is made up at run time; and a timer."""
     either = jmx.element("RandomController", "either", [jmx.sampler("a1"), jmx.sampler("a2")])
-    path = tmp_path / "plan.jmx"
-    path.write_text(
-        jmx.plan(
-            jmx.open_group(either, jmx.sampler("after"), name="one"),
-            jmx.open_group(jmx.sampler("b${noun}"), name="two", seed=9),
-            jmx.group(jmx.sampler("paced", jmx.timer(throughput=10, duration=10)), name="three"),
-        )
+    return planned(
+        tmp_path,
+        jmx.open_group(either, jmx.sampler("after"), name="one"),
+        jmx.open_group(jmx.sampler("b${noun}"), name="two", seed=9),
+        jmx.group(jmx.sampler("paced", jmx.timer(throughput=10, duration=10)), name="three"),
     )
+
+
+def planned(folder, *groups):
+    path = folder / "plan.jmx"
+    path.write_text(jmx.plan(*groups))
     return read_plan(path, {})
+
+
+def written(folder, lines, encoding="utf-8", tail=""):
+    path = folder / "kpi.jtl"
+    path.write_bytes((jtl_rows.jtl(*lines) + tail).encode(encoding))
+    return path
 
 
 def rows_of(plan, missing=(), until_s=10):
@@ -65,8 +75,7 @@ def rows_of(plan, missing=(), until_s=10):
 
 
 def test_whether_the_zero_of_a_schedule_was_guessed_is_a_fact_about_it(plan, tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    path = written(tmp_path, rows_of(plan))
     jtl = read_jtl(path, ORIGIN)
     for starts in ((ORIGIN, ORIGIN), None):
         told = replace(jtl, test_starts_ms=starts)
@@ -92,30 +101,18 @@ def in_batches(monkeypatch):
 def both(plan, tmp_path, in_batches):
     """Joins the lines in small batches and in one, with a known start and an estimated one."""
 
-    def joined(lines, encoding="utf-8", tail="", from_s=1.0, until_s=None, bins=SECONDS):
-        path = tmp_path / "kpi.jtl"
-        path.write_bytes((jtl_rows.jtl(*lines) + tail).encode(encoding))
+    def joined(lines, until_s=None, bins=SECONDS, **how):
+        path = written(tmp_path, lines, **how)
         jtl = read_jtl(path, ORIGIN, bins)
-        return [
-            found
-            for starts in ((ORIGIN, ORIGIN), None)
-            for found in in_batches(
-                plan, path, replace(jtl, test_starts_ms=starts), from_s, until_s, bins
-            )
-        ]
+        told = (replace(jtl, test_starts_ms=starts) for starts in ((ORIGIN, ORIGIN), None))
+        return [found for it in told for found in in_batches(plan, path, it, 1.0, until_s, bins)]
 
     return joined
 
 
 @pytest.mark.parametrize(
     "how",
-    [
-        {},
-        {"encoding": "latin-1"},
-        {"tail": f"{ORIGIN + 9000},5,a1,20"},
-        {"until_s": 4.2},
-        {"bins": Bins(4, 1, 9)},
-    ],
+    [{}, {"encoding": "latin-1"}, {"tail": TAIL}, {"until_s": 4.2}, {"bins": Bins(4, 1, 9)}],
     ids=str,
 )
 def test_a_file_gives_the_same_in_batches_of_any_size(plan, both, how):
@@ -131,8 +128,7 @@ def test_a_file_gives_the_same_in_batches_of_any_size(plan, both, how):
 
 
 def test_batches_hold_every_sample_once_in_order_of_time(plan, tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    path = written(tmp_path, rows_of(plan))
     jtl = read_jtl(path)
     labels = list(jtl.samplers)
     with open_store(path) as store:
@@ -150,17 +146,14 @@ def test_batches_hold_every_sample_once_in_order_of_time(plan, tmp_path):
 
 
 def test_labels_that_the_file_does_not_have_give_no_samples(tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(jtl_rows.row()))
-    with open_store(path) as store:
+    with open_store(written(tmp_path, [jtl_rows.row()])) as store:
         assert list(SampleBatches(store, [("none", None)])) == []
 
 
 def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_response_time(
     plan, tmp_path
 ):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    path = written(tmp_path, rows_of(plan))
     jtl = read_jtl(path, ORIGIN)
     found = replay_jtl(plan, path, jtl, 0, None, SECONDS, most=99)
     assert set(found.response) == {"a1", "a2", "bücher"}
@@ -180,31 +173,28 @@ def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan
 @pytest.fixture
 def overlapping(tmp_path):
     """Two open models and a closed loop, whose labels all fit the first one's."""
-    path = tmp_path / "plan.jmx"
-    path.write_text(
-        jmx.plan(
-            jmx.open_group(jmx.sampler("GET ${path}"), name="one"),
-            jmx.open_group(jmx.sampler("GET /b${noun}"), name="één", seed=9),
-            jmx.group(jmx.sampler("GET /health"), name="three"),
-        )
+    return planned(
+        tmp_path,
+        jmx.open_group(jmx.sampler("GET ${path}"), name="one"),
+        jmx.open_group(jmx.sampler("GET /b${noun}"), name="één", seed=9),
+        jmx.group(jmx.sampler("GET /health"), name="three"),
     )
-    return read_plan(path, {})
 
 
 def overlapping_rows(plan):
-    lines = []
+    lines = [
+        jtl_rows.row(number * 30, 4, "GET /health", thread=f"three 3-{number % 4 + 1}")
+        for number in range(300)
+    ]
     schedules = expected_schedules(plan)
     for group, key, labels in (
         ("one 1", "GET ${path}", ("GET /ä", "GET /health")),
         ("één 2", "GET /b${noun}", ("GET /b1", "GET /b2")),
     ):
         for arrival, due in enumerate(schedules[key].arrivals(10)):
-            at_ms, thread = int(due * 1000), f"{group}-{arrival + 1}"
-            lines.append(jtl_rows.row(at_ms, 20, labels[arrival % 2], thread=thread))
-            lines.append(jtl_rows.row(at_ms + 30, 70, labels[arrival % 2], thread=thread))
-    for number in range(300):
-        thread = f"three 3-{number % 4 + 1}"
-        lines.append(jtl_rows.row(number * 30, 4, "GET /health", thread=thread))
+            for at_ms, elapsed in ((int(due * 1000), 20), (int(due * 1000) + 30, 70)):
+                thread = f"{group}-{arrival + 1}"
+                lines.append(jtl_rows.row(at_ms, elapsed, labels[arrival % 2], thread=thread))
     return lines
 
 
@@ -212,8 +202,7 @@ def overlapping_rows(plan):
 def test_labels_of_several_thread_groups_are_told_apart_by_the_names_of_their_threads(
     overlapping, tmp_path, in_batches, encoding
 ):
-    path = tmp_path / "kpi.jtl"
-    path.write_bytes(jtl_rows.jtl(*overlapping_rows(overlapping)).encode(encoding))
+    path = written(tmp_path, overlapping_rows(overlapping), encoding)
     jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN))
     small, whole = in_batches(overlapping, path, jtl, 0, None, SECONDS)
     assert small == whole
@@ -230,8 +219,7 @@ def test_labels_of_several_thread_groups_are_told_apart_by_the_names_of_their_th
 
 
 def test_samples_of_several_jmeters_are_a_problem_and_give_no_response_time(plan, tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    path = written(tmp_path, rows_of(plan))
     jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
     found = replay_jtl(plan, path, jtl, 0, None, SECONDS)
     assert (found.response, found.facts) == ({}, ())
@@ -241,9 +229,7 @@ def test_samples_of_several_jmeters_are_a_problem_and_give_no_response_time(plan
 
 
 def test_samples_of_several_jmeters_that_follow_no_schedule_are_no_problem(tmp_path):
-    (tmp_path / "plan.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("search"))))
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(jtl_rows.row()))
+    path = written(tmp_path, [jtl_rows.row()])
     jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
-    closed = read_plan(tmp_path / "plan.jmx", {})
+    closed = planned(tmp_path, jmx.group(jmx.sampler("search")))
     assert replay_jtl(closed, path, jtl, 0, None, SECONDS).problems == ()

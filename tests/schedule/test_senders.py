@@ -17,8 +17,8 @@ def plan(tmp_path):
     return read
 
 
-def groups(*names, kind="ThreadGroup"):
-    return [jmx.group(jmx.sampler("a"), name=name, kind=kind) for name in names]
+def groups(*names, kind="ThreadGroup", enabled=True):
+    return [jmx.group(jmx.sampler("a"), name=it, kind=kind, enabled=enabled) for it in names]
 
 
 def of(plan, thread_group):
@@ -32,57 +32,33 @@ def test_only_groups_with_a_sampler_of_that_label_may_have_sent_it(plan):
     assert may_send(read, "b") == [1, 3]
 
 
-def test_a_name_that_ends_in_digits_is_another_one(plan):
-    read = plan(*groups("A", "A 1", "A-1"))
-    assert [of(read, name) for name in ("A 1", "A 1 2", "A-1 3")] == [[0], [1], [2]]
+UP, DOWN = groups("up", "up", kind="SetupThreadGroup"), groups("down", kind="PostThreadGroup")
+OFF, A_UP = groups("A", enabled=False), groups("A", kind="SetupThreadGroup")
+A, AB, SPECIAL = groups("A"), groups("A", "B"), groups("A.*", "A (x)", "Axx")
+ANYBODYS = {name: [0, 1] for name in ("", "A", "host-A 1", "somebody 1")}
+#: Thread groups, and by the name of a thread's which of them it is, or may be.
+NAMES = {
+    "digits at the end": (groups("A", "A 1", "A-1"), {"A 1": [0], "A 1 2": [1], "A-1 3": [2]}),
+    "characters of patterns": (SPECIAL, {"A.* 1": [0], "A (x) 2": [1], "Axx 3": [2]}),
+    "one name twice, told by its number": ([*AB, *A], {"A 1": [0], "A 3": [2]}),
+    "a disabled group, without a number": ([*OFF, *A, *A], {"A 1": [0], "A 2": [1]}),
+    "groups that set up and tear down, numbered by themselves": (
+        [*UP, *A, *DOWN, *A],
+        {"up 1": [0], "up 2": [1], "A 1": [2], "down 1": [3], "A 2": [4]},
+    ),
+    "a group that sets up, under another's name": ([*A_UP, *A], {"A 1": [0, 1]}),
+    "properties and variables": (groups("${__P(who,B)}", "${name}"), {"us 1": [0], "them 2": [1]}),
+    "a name that only the running test knows, told by its number": (
+        groups("at ${__time()}", "at noon"),
+        {"at 1700 1": [0], "at noon 2": [1]},
+    ),
+    "a number that nobody expects": (AB, {"B 7": [1]}),
+    "names that fit no group": (AB, ANYBODYS),
+}
 
 
-def test_characters_of_regular_expressions_are_nothing_but_characters(plan):
-    read = plan(*groups("A.*", "A (x)", "Axx"))
-    assert [of(read, name) for name in ("A.* 1", "A (x) 2", "Axx 3")] == [[0], [1], [2]]
-
-
-def test_groups_of_one_name_are_told_by_their_numbers(plan):
-    read = plan(*groups("A", "B", "A"))
-    assert [of(read, name) for name in ("A 1", "A 3")] == [[0], [2]]
-
-
-def test_a_disabled_group_has_no_number(plan):
-    off = jmx.group(jmx.sampler("a"), name="A", enabled=False)
-    read = plan(off, *groups("A", "A"))
-    assert [of(read, name) for name in ("A 1", "A 2")] == [[0], [1]]
-
-
-def test_groups_that_set_up_and_tear_down_are_numbered_by_themselves(plan):
-    read = plan(
-        *groups("up", "up", kind="SetupThreadGroup"),
-        *groups("A"),
-        *groups("down", kind="PostThreadGroup"),
-        *groups("A"),
-    )
-    names = ("up 1", "up 2", "A 1", "down 1", "A 2")
-    assert [of(read, name) for name in names] == [[0], [1], [2], [3], [4]]
-
-
-def test_a_group_that_sets_up_under_the_name_of_another_one_may_be_either(plan):
-    read = plan(*groups("A", kind="SetupThreadGroup"), *groups("A"))
-    assert of(read, "A 1") == [0, 1]
-
-
-def test_names_are_read_with_properties_and_variables(plan):
-    read = plan(*groups("${__P(who,B)}", "${name}"), properties={"who": "us"}, name="them")
-    assert [of(read, name) for name in ("us 1", "them 2")] == [[0], [1]]
-
-
-def test_a_name_that_only_the_running_test_knows_is_told_by_its_number(plan):
-    read = plan(*groups("at ${__time()}", "at noon"))
-    assert [of(read, name) for name in ("at 1700 1", "at noon 2")] == [[0], [1]]
-
-
-def test_a_name_with_a_number_that_nobody_expects_is_known_all_the_same(plan):
-    assert of(plan(*groups("A", "B")), "B 7") == [1]
-
-
-@pytest.mark.parametrize("name", ["", "A", "host-A 1", "somebody 1"])
-def test_names_that_fit_no_group_may_be_anybodys(plan, name):
-    assert of(plan(*groups("A", "B")), name) == [0, 1]
+@pytest.mark.parametrize("case", NAMES)
+def test_a_thread_group_is_known_by_the_names_of_its_threads(plan, case):
+    children, names = NAMES[case]
+    read = plan(*children, properties={"who": "us"}, name="them")
+    assert {name: of(read, name) for name in names} == names

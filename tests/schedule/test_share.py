@@ -56,36 +56,39 @@ def test_each_engine_has_a_seed_of_its_own_that_java_takes():
     assert Share(1, 2).seed(21) != Share(1, 2).seed(22)
 
 
+LABELS = ("calculate", "sum", "search", "kittens", "pi")
+
+
 def given(chance):
     """Properties of check.jmx with rates and seeds drawn at random."""
-    names = ("calculate", "sum", "search", "kittens", "pi")
-    rates = {f"{name}_rate": f"{chance.uniform(0.05, 80):.3f}" for name in names}
-    seeds = {f"{name}_seed": str(chance.randint(1, 10**6)) for name in names}
+    rates = {f"{name}_rate": f"{chance.uniform(0.05, 80):.3f}" for name in LABELS}
+    seeds = {f"{name}_seed": str(chance.randint(1, 10**6)) for name in LABELS}
     return {**rates, **seeds, "warmup": "5", "measured": str(chance.choice((10, 30, 61)))}
 
 
-def arrivals(plan):
-    """The moments of each label's schedule in a run of the plan."""
-    return {
-        schedule.labels[0].text: schedule.arrivals(schedule.end_s)
-        for _, schedule in schedules_of(plan)[1]
-    }
+def shared(share, properties=None, path=CHECK):
+    """The properties of a share of that load."""
+    properties = properties or {}
+    return shared_properties(
+        read_plan(path, properties), read_tree(path, properties), properties, share
+    )
+
+
+def arrivals(properties):
+    """The moments of each label's schedule in a check with these properties."""
+    schedules = (it for _, it in schedules_of(read_plan(CHECK, properties))[1])
+    return {it.labels[0].text: it.arrivals(it.end_s) for it in schedules}
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_arrivals_of_all_shares_of_check_are_as_many_as_those_of_the_whole(seed):
     chance = random.Random(seed)
     properties, of = given(chance), chance.choice((2, 3, 4, 7, 12))
-    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
-    whole = arrivals(plan)
-    found = {label: [] for label in whole}
-    for share in shares(of):
-        own = shared_properties(plan, root, properties, share)
-        for label, moments in arrivals(read_plan(CHECK, {**properties, **own})).items():
-            found[label].append(moments)
-    for label, parts in found.items():
+    found = [arrivals(properties | shared(share, properties)) for share in shares(of)]
+    for label, whole in arrivals(properties).items():
+        parts = [each[label] for each in found]
         counts = [len(part) for part in parts]
-        assert sum(counts) == len(whole[label])
+        assert sum(counts) == len(whole)
         assert max(counts) - min(counts) <= 1
         together = np.concatenate(parts)
         assert len(np.unique(together)) == len(together), "two engines send at the same moments"
@@ -93,19 +96,15 @@ def test_the_arrivals_of_all_shares_of_check_are_as_many_as_those_of_the_whole(s
 
 def test_a_group_without_an_arrival_is_off_and_asks_for_nothing():
     properties = {"pi_rate": "0.05", "warmup": "5", "measured": "30"}
-    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
-    own = shared_properties(plan, root, properties, Share(3, 3))
+    own = shared(Share(3, 3), properties)
     assert own["pi_threads"] == "0"
     assert "sum_threads" not in own
-    assert len(arrivals(read_plan(CHECK, {**properties, **own}))["pi"]) == 0
+    assert len(arrivals(properties | own)["pi"]) == 0
 
 
 def test_a_share_without_any_arrival_is_refused():
-    names = ("calculate", "sum", "search", "kittens", "pi")
-    properties = {f"{name}_rate": "0.01" for name in names}
-    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
     with pytest.raises(ShareError, match="engine 2/2 has no request to send"):
-        shared_properties(plan, root, properties, Share(2, 2))
+        shared(Share(2, 2), {f"{name}_rate": "0.01" for name in LABELS})
 
 
 def schedule(chance):
@@ -138,16 +137,14 @@ def test_even_arrivals_are_refused_and_pauses_are_not():
 
 def test_a_forecast_is_dealt_out_as_its_schedule_is():
     hours = tuple(ForecastStep(str(n), 3 + n, {"sum": 1.0}) for n in range(24))
-    day = Forecast("f.csv", 3600, hours)
-    steps = load_steps(day, scale=1440, warmup_s=5)
-    text = schedule_text(steps, 5)
+    steps = load_steps(Forecast("f.csv", 3600, hours), scale=1440, warmup_s=5)
     warm_up, *whole = arrival_counts(steps)
     found = np.zeros(24)
     for share in shares(7):
-        own = shared_forecast(steps, share)
-        counts = [step.tps * (step.to_s - step.from_s) for step in own]
+        counts = [step.tps * (step.to_s - step.from_s) for step in shared_forecast(steps, share)]
         found += counts
-        assert round(sum(counts)) <= shared_schedule(text, share)[1] <= round(sum(counts)) + warm_up
+        sent = shared_schedule(schedule_text(steps, 5), share)[1]
+        assert round(sum(counts)) <= sent <= round(sum(counts)) + warm_up
     assert found == pytest.approx(whole)
 
 
@@ -161,16 +158,14 @@ CLOSED = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"/><has
 def test_threads_of_a_closed_loop_are_divided(tmp_path):
     path = tmp_path / "closed.jmx"
     path.write_text(CLOSED.format(threads="${__P(users,10)}"))
-    plan, root = read_plan(path, {}), read_tree(path, {})
-    found = [int(shared_properties(plan, root, {}, share)["users"]) for share in shares(4)]
-    assert found == [3, 3, 2, 2]
+    assert [shared(share, path=path)["users"] for share in shares(4)] == ["3", "3", "2", "2"]
 
 
 def test_a_number_that_no_property_says_is_refused_with_what_to_write(tmp_path):
     path = tmp_path / "closed.jmx"
     path.write_text(CLOSED.format(threads="10"))
     with pytest.raises(ShareError) as refused:
-        shared_properties(read_plan(path, {}), read_tree(path, {}), {}, Share(1, 2))
+        shared(Share(1, 2), path=path)
     assert "num_threads of 'users' is '10'" in str(refused.value)
     assert "${__P(NAME,10)}" in str(refused.value)
 
@@ -178,13 +173,9 @@ def test_a_number_that_no_property_says_is_refused_with_what_to_write(tmp_path):
 TEXT = "n,sum\n" + "".join(f"{n},{n * n}\n" for n in range(10))
 
 
-def feed(is_headed=True, is_quoted=True):
-    return Feed("numbers", Path("sum.csv"), "sum_data", is_headed, is_quoted, "UTF-8")
-
-
-def engines(of, how, text=TEXT, **kind):
-    made = (share_of_rows(feed(**kind), text, Share(k, of), how) for k in range(1, of + 1))
-    return [each.splitlines() for each in made]
+def engines(of, how, text=TEXT, is_headed=True):
+    feed = Feed("numbers", Path("sum.csv"), "sum_data", is_headed, True, "UTF-8")
+    return [share_of_rows(feed, text, share, how).splitlines() for share in shares(of)]
 
 
 @pytest.mark.parametrize("of", [1, 2, 3, 10])
@@ -225,7 +216,5 @@ def test_every_data_file_of_the_plans_is_named_by_a_property(name):
     path = ROOT / "plans" / f"{name}.jmx"
     root = read_tree(path, {})
     feeds = list(feeds_of(root, path.parent, expander_of(root, {})))
-    assert [each.property for each in feeds] == [
-        f"{it}_data" for it in ("calculate", "sum", "search", "kittens", "pi")
-    ]
+    assert [each.property for each in feeds] == [f"{name}_data" for name in LABELS]
     assert all(each.file.is_file() and each.is_headed for each in feeds)

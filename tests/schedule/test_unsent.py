@@ -23,38 +23,35 @@ def unanswered(n, slow_ms=5000, at=20, labels=("search",)):
     return Unanswered(labels, Counts.of([at] * n, [slow_ms] * n, [False] * n, codes=(TIMED_OUT,)))
 
 
+def judged(criterion, *missing, **measured):
+    made = execution(criterion, **measured)
+    return judge(MeasuredRun((replace(made, unanswered=missing),)))
+
+
 def verdict_of(criterion, *missing, service=None):
-    made = execution(criterion, service=counts() if service is None else service)
-    verdict = judge(MeasuredRun((replace(made, unanswered=missing),)))
+    verdict = judged(criterion, *missing, service=counts() if service is None else service)
     (result,) = verdict.executions[0].criteria
     return result.verdict
 
 
+#: Of 3,000 requests 30 were not sent, and would have timed out after five seconds.
+VERDICTS = {
+    "PASS": (
+        *("fail of search>2%", "fail of search>1% for 3s", "hits of search<2990"),
+        *("p50 of search>250ms", "p95 of search>250ms", "avg-rt of search>1s"),
+    ),
+    "FAIL": ("p99.5 of search>100ms",),
+    "INCONCLUSIVE": (
+        *("fail of search>0%", "fail>0", "succ of search<100%", "rc500>0", "rc5??>0%"),
+        *("rcSocketTimeoutException>0", "rc*Exception>0", "rc200 of search<100%"),
+        *("hits of search>3010", "p99.5 of search>250ms", "avg-rt of search>160ms"),
+        *("avg-lt of search>80ms", "fail of search>10% over 3s"),
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("criterion", "verdict"),
-    {
-        # Of 3,000 requests 30 were not sent, and would have timed out after five seconds.
-        "fail of search>0%": "INCONCLUSIVE",
-        "fail>0": "INCONCLUSIVE",
-        "fail of search>2%": "PASS",
-        "succ of search<100%": "INCONCLUSIVE",
-        "rc500>0": "INCONCLUSIVE",
-        "rc5??>0%": "INCONCLUSIVE",
-        "rcSocketTimeoutException>0": "INCONCLUSIVE",
-        "rc*Exception>0": "INCONCLUSIVE",
-        "rc200 of search<100%": "INCONCLUSIVE",
-        "hits of search<2990": "PASS",
-        "hits of search>3010": "INCONCLUSIVE",
-        "p50 of search>250ms": "PASS",
-        "p95 of search>250ms": "PASS",
-        "p99.5 of search>250ms": "INCONCLUSIVE",
-        "p99.5 of search>100ms": "FAIL",
-        "avg-rt of search>160ms": "INCONCLUSIVE",
-        "avg-rt of search>1s": "PASS",
-        "avg-lt of search>80ms": "INCONCLUSIVE",
-        "fail of search>1% for 3s": "PASS",
-        "fail of search>10% over 3s": "INCONCLUSIVE",
-    }.items(),
+    ("criterion", "verdict"), [(each, it) for it, many in VERDICTS.items() for each in many]
 )
 def test_a_criterion_passes_only_if_it_would_with_each_of_them_failed_and_timed_out(
     criterion, verdict
@@ -76,22 +73,17 @@ def test_those_of_a_shared_schedule_may_all_have_been_of_one_rare_label():
 
 def test_those_of_other_labels_and_of_the_warm_up_do_not_count():
     assert verdict_of("fail of search>0%", unanswered(30, labels=("buy",))) == "PASS"
-    made = execution("fail of search>0%", warmup_s=10.0, measured_s=50.0)
-    assert (
-        judge(MeasuredRun((replace(made, unanswered=(unanswered(30, at=9),)),))).verdict == "PASS"
-    )
+    early = unanswered(30, at=9)
+    assert judged("fail of search>0%", early, warmup_s=10.0, measured_s=50.0).verdict == "PASS"
 
 
 def test_an_inconclusive_criterion_says_how_many_were_not_sent():
-    made = execution("fail of search>0%")
-    (reason,) = judge(MeasuredRun((replace(made, unanswered=(unanswered(30),)),))).reasons
+    (reason,) = judged("fail of search>0%", unanswered(30)).reasons
     assert "30 scheduled requests were not sent" in reason.text
 
 
 def test_of_a_closed_loop_it_says_how_many_had_no_answer():
-    made = execution("fail of search>0%")
-    waited_for = replace(unanswered(7), waited_for=True)
-    (reason,) = judge(MeasuredRun((replace(made, unanswered=(waited_for,)),))).reasons
+    (reason,) = judged("fail of search>0%", replace(unanswered(7), waited_for=True)).reasons
     assert "7 requests of closed loops had no answer yet" in reason.text
     assert "scheduled" not in reason.text
 
