@@ -15,36 +15,29 @@ def ended(*events):
     ]
 
 
-def test_a_process_that_died_is_gone_until_its_successor_is_online():
-    assert ended(died(3, 101), online(4.24, 102)) == [(1, 101, 3, 4.24)]
+#: PM2 7.0.4 says `online` of a process that exits before it was ready, and then `exit`.
+STILLBORN = (online(3.2, 102), died(3.201, 102), online(3.3, 0), died(3.3, 0))
+#: What PM2 said, and which process of which worker was gone from when to when.
+ENDS = {
+    "until its successor is online": ([died(3, 101), online(4.24, 102)], [(1, 101, 3, 4.24)]),
+    "for good": ([died(3, 101)], [(1, 101, 3, math.inf)]),
+    "never, after a reload": ([online(2, 102), died(5, 101, by_pm2=True)], [(1, 101, 5, 5)]),
+    "until one is ready": ([died(3, 101), *STILLBORN, online(4, 104)], [(1, 101, 3, 4)]),
+    "twice": (
+        [died(3, 101), online(4, 102), died(6, 102), online(7.5, 103)],
+        [(1, 101, 3, 4), (1, 102, 6, 7.5)],
+    ),
+    "told twice": ([died(3, 101), died(3.08, 101), online(4, 102)], [(1, 101, 3, 4)]),
+    "each of two workers": (
+        [died(3, 101), died(3.1, 100, worker=0), online(4, 102), online(5, 103, worker=0)],
+        [(1, 101, 3, 4), (0, 100, 3.1, 5)],
+    ),
+}
 
 
-def test_one_that_never_came_back_is_gone_for_good():
-    assert ended(died(3, 101)) == [(1, 101, 3, math.inf)]
-
-
-def test_after_a_reload_nobody_was_gone():
-    assert ended(online(2, 102), died(5, 101, by_pm2=True)) == [(1, 101, 5, 5)]
-
-
-def test_a_successor_that_died_before_it_was_ready_never_was_online():
-    """PM2 7.0.4 says `online` of a process that exits before it was ready, and then `exit`."""
-    stillborn = [online(3.2, 102), died(3.201, 102), online(3.3, 0), died(3.3, 0)]
-    assert ended(died(3, 101), *stillborn, online(4, 104)) == [(1, 101, 3, 4)]
-
-
-def test_each_of_several_deaths_is_one_end():
-    events = [died(3, 101), online(4, 102), died(6, 102), online(7.5, 103)]
-    assert ended(*events) == [(1, 101, 3, 4), (1, 102, 6, 7.5)]
-
-
-def test_an_exit_that_is_told_twice_is_one_end():
-    assert ended(died(3, 101), died(3.08, 101), online(4, 102)) == [(1, 101, 3, 4)]
-
-
-def test_workers_are_told_apart():
-    events = [died(3, 101), died(3.1, 100, worker=0), online(4, 102), online(5, 103, worker=0)]
-    assert ended(*events) == [(1, 101, 3, 4), (0, 100, 3.1, 5)]
+@pytest.mark.parametrize(("events", "ends"), ENDS.values(), ids=ENDS)
+def test_a_process_that_ended_is_gone(events, ends):
+    assert ended(*events) == ends
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 50), st.floats(0.1, 9)), max_size=8), st.randoms())

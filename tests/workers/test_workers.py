@@ -165,10 +165,7 @@ def test_a_process_that_nobody_knows_is_not_measured(process):
     assert (spent["watcher_cpu_s"], spent["pm2_cpu_s"], share(spent)) == (None, None, None)
 
 
-def test_the_share_of_a_core_is_both_over_the_time():
+def test_the_share_of_a_core_is_both_over_the_time_and_unknown_without_a_measurement():
     assert share({"watcher_cpu_s": 1.0, "pm2_cpu_s": 2.0, "wall_s": 60.0}) == 0.05
-
-
-@pytest.mark.parametrize("watching", [None, {}, {"watcher_cpu_s": 1.0, "wall_s": 5.0}])
-def test_without_a_measurement_there_is_no_share(watching):
-    assert share(watching) is None
+    for watching in (None, {}, {"watcher_cpu_s": 1.0, "wall_s": 5.0}):
+        assert share(watching) is None
