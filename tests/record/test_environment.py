@@ -14,44 +14,30 @@ from tollgate.base.paths import ROOT
 from tollgate.cli import bzt
 from tollgate.record import environment
 from tollgate.record.environment import SERVICE, fingerprint, variables
-
-
-def sha256(text):
-    return hashlib.sha256(text.encode()).hexdigest()
+from tollgate.record.redaction import MARK
 
 
 def test_each_file_of_a_plan_keeps_its_hash_whatever_it_is_called(tmp_path):
-    files = {
-        "mine.jmx": "<plan/>",
-        "a/login.jmx": "<a/>",
-        "b/login.jmx": "<b/>",
-        "parts/cart.xml": "<cart/>",
-        "parts/größe": "<größe/>",
-    }
-    for name, text in files.items():
-        path = tmp_path / "plan" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    kept = environment.fingerprint(tmp_path / "plan")["plans"]
-    assert kept == {name: sha256(text) for name, text in files.items()}
+    names = ("mine.jmx", "a/login.jmx", "b/login.jmx", "parts/cart.xml", "parts/größe")
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"<{name}/>", encoding="utf-8")
+    kept = fingerprint(tmp_path)["plans"]
+    assert kept == {name: hashlib.sha256(f"<{name}/>".encode()).hexdigest() for name in names}
     assert list(kept) == sorted(kept)
 
 
 def test_a_run_that_never_began_has_no_plan():
-    assert environment.fingerprint()["plans"] == {}
+    assert fingerprint()["plans"] == {}
 
 
 @pytest.mark.parametrize(
-    "problem",
-    [subprocess.TimeoutExpired("git", 20), PermissionError("git")],
-    ids=["too slow", "not for us"],
+    "problem", [subprocess.TimeoutExpired("git", 20), PermissionError("git")], ids=str
 )
 def test_a_command_that_does_not_answer_leaves_its_version_unknown(monkeypatch, problem):
-    def fails(*_, **__):
-        raise problem
-
-    monkeypatch.setattr(environment.subprocess, "run", fails)
-    found = environment.fingerprint()
+    monkeypatch.setattr(environment.subprocess, "run", Mock(side_effect=problem))
+    found = fingerprint()
     assert found["commit"] == "unknown"
     assert (found["versions"]["node"], found["versions"]["java"]) == ("unknown", "unknown")
 
@@ -85,29 +71,20 @@ def test_those_that_are_set_are_recorded_and_no_other(monkeypatch):
     assert fingerprint()["variables"] == {"BASE": "v1.2", "INJECT_DELAY_MS": "400"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("HEAP", "JVM_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"),
-        *("LD_PRELOAD", "NODE_EXTRA_CA_CERTS"),
-    ],
-)
+OF_JAVA = ("HEAP", "JVM_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+
+
+@pytest.mark.parametrize("name", [*OF_JAVA, "LD_PRELOAD", "NODE_EXTRA_CA_CERTS"])
 def test_what_changes_the_generator_is_recorded_without_its_secrets(name):
-    assert variables({name: "-Dstore.password=abc -Dx=y"}) == {
-        name: "-Dstore.password=<redacted> -Dx=y"
-    }
+    told = variables({name: "-Dstore.password=abc -Dx=y"})
+    assert told == {name: "-Dstore.password=<redacted> -Dx=y"}
 
 
 def test_what_is_secret_in_them_is_not():
-    options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
-    given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
-    assert variables(given) == {
-        "JVM_ARGS": (
-            "-Xmx1g -Dstore.password=<redacted> --api-token <redacted> "
-            "-Djavax.net.ssl.keyStore=/a.jks"
-        ),
-        "BALANCER_UPSTREAMS": "http://<redacted>@127.0.0.1:1",
-    }
+    options = "-Xmx1g -Dstore.password={} --api-token {} -Djavax.net.ssl.keyStore=/a.jks"
+    given = {"JVM_ARGS": options.format("abc", "'a b'"), "BALANCER_UPSTREAMS": "http://me:abc@a:1"}
+    told = {"JVM_ARGS": options.format(*[MARK] * 2), "BALANCER_UPSTREAMS": f"http://{MARK}@a:1"}
+    assert variables(given) == told
 
 
 def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch):
@@ -120,10 +97,8 @@ def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch):
     monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
     monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
     monkeypatch.setenv("JMETER_HOME", os.environ.get("JMETER_HOME", ""))
-    monkeypatch.setattr(
-        sys, "argv", ["bzt", "taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=b"]
-    )
+    given = ["taurus.yml", "-compare", "-o", "a=b", "-o"]
+    monkeypatch.setattr(sys, "argv", ["bzt", *given, "a.pass=b"])
     with pytest.raises(SystemExit):
         bzt.main()
-    known = ["taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=<redacted>"]
-    assert engine.arguments == known
+    assert engine.arguments == [*given, "a.pass=<redacted>"]

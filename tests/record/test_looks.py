@@ -19,10 +19,9 @@ def test_looks_lie_as_far_apart_as_their_levels_need(least_s, budget_s):
     looks = InterimSchedule.of(least_s, budget_s)
     moments = looks.moments
     assert moments[-1] == looks.budget_s == max(least_s, budget_s)
-    assert all(later - sooner >= LEAST_STEP * looks.budget_s for sooner, later in pairwise(moments))
-    assert all(
-        later - sooner <= 1.5 * looks.every_s * (1 + 1e-9) for sooner, later in pairwise(moments)
-    )
+    steps = [later - sooner for sooner, later in pairwise(moments)]
+    assert all(it >= LEAST_STEP * looks.budget_s for it in steps)
+    assert all(it <= 1.5 * looks.every_s * (1 + 1e-9) for it in steps)
     assert moments[0] >= min(FIRST_S, least_s, looks.budget_s)
 
 
@@ -35,9 +34,8 @@ def test_an_execution_is_looked_at_when_it_may_pass_first(least_s, times):
 
 
 def test_a_check_is_looked_at_every_ten_seconds():
-    assert InterimSchedule.of(30.0, 240.0).moments == tuple(
-        EVERY_S * number for number in range(1, 25)
-    )
+    moments = InterimSchedule.of(30.0, 240.0).moments
+    assert moments == tuple(EVERY_S * number for number in range(1, 25))
 
 
 LAGS = {

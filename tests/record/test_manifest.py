@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.run_folder import edited_record
 from tollgate.record import manifest
 
 EXECUTION = manifest.Execution(
@@ -75,10 +76,10 @@ def test_an_execution_that_no_run_wrote_is_refused(tmp_path, field, value):
     assert f"executions.0.{field}" in refusal(manifest.read, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "reload",
-    [{}, {"app": "fork"}, {"app": "fork", "began": "x", "ended": 1.0, "problem": ""}],
-)
+RELOAD = {"app": "cluster", "began": 10.5, "ended": 12.25, "problem": ""}
+
+
+@pytest.mark.parametrize("reload", [{}, {"app": "fork"}, {**RELOAD, "began": "x"}])
 def test_a_reload_that_no_run_wrote_is_refused(tmp_path, reload):
     manifest.write(replace(MANIFEST, reloads=[reload]), tmp_path)
     assert "reloads.0." in refusal(manifest.read, tmp_path)
@@ -86,12 +87,11 @@ def test_a_reload_that_no_run_wrote_is_refused(tmp_path, reload):
 
 def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
     manifest.write(MANIFEST, tmp_path)
-    older = json.loads((tmp_path / "run.json").read_text())
-    for field in ("watching", "reloads", "interrupted_at", "arguments", "stopped_at", "seal"):
-        del older[field]
-    for execution in older["executions"]:
-        del execution["stop_requested_at"], execution["ended_by_force"]
-    (tmp_path / "run.json").write_text(json.dumps(older))
+    with edited_record(tmp_path) as older:
+        for field in ("watching", "reloads", "interrupted_at", "arguments", "stopped_at", "seal"):
+            del older[field]
+        for execution in older["executions"]:
+            del execution["stop_requested_at"], execution["ended_by_force"]
     assert manifest.read(tmp_path) == replace(MANIFEST, seal=None)
 
 
@@ -106,10 +106,9 @@ def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
 def test_a_field_by_its_former_name_is_read(tmp_path, former, field, value):
     record = replace(MANIFEST, executions=[replace(EXECUTION, **{field: value})])
     manifest.write(record, tmp_path)
-    older = json.loads((tmp_path / "run.json").read_text())
-    older["executions"][0][former] = older["executions"][0].pop(field)
-    older["seal"] = None
-    (tmp_path / "run.json").write_text(json.dumps(older))
+    with edited_record(tmp_path) as older:
+        older["executions"][0][former] = older["executions"][0].pop(field)
+        older["seal"] = None
     assert manifest.read(tmp_path) == replace(record, seal=None)
 
 
@@ -124,13 +123,7 @@ def test_the_seal_is_the_size_and_digest_of_the_jtl(sealed):
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        JTL.replace(b"2", b"3"),
-        JTL[:-1],
-        b"",
-        JTL + b"3,4\n",
-        JTL.replace(b"\n", b"\r\n"),
-    ],
+    [JTL.replace(b"2", b"3"), JTL[:-1], b"", JTL + b"3,4\n", JTL.replace(b"\n", b"\r\n")],
 )
 def test_a_jtl_that_changed_since_the_run_is_refused(sealed, changed):
     run, execution = sealed
@@ -171,25 +164,16 @@ def test_a_run_of_another_version_is_refused(tmp_path):
 
 def test_a_run_from_before_there_were_several_targets_is_refused_for_its_version(tmp_path):
     manifest.write(replace(MANIFEST, version=1), tmp_path)
-    older = json.loads((tmp_path / "run.json").read_text())
-    [older["executions"][0]["target"]] = older["executions"][0].pop("targets")
-    (tmp_path / "run.json").write_text(json.dumps(older))
+    with edited_record(tmp_path) as older:
+        [older["executions"][0]["target"]] = older["executions"][0].pop("targets")
     assert "run.json has version 1, this Tollgate reads 2: " in refusal(manifest.read, tmp_path)
 
 
+OBJECTS = ({"kind": "check"}, {"executions": [{"nome": "fork"}]}, {"executions": [], "more": 1})
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        '{"kind": "check"}',
-        '{"executions": [{"nome": "fork"}]}',
-        "\x00",
-        '"a text"',
-        "[]",
-        "null",
-        json.dumps({"executions": [], "surprise": 1}),
-    ],
+    "text", ["", "{", "\x00", '"a text"', "[]", "null", *map(json.dumps, OBJECTS)]
 )
 def test_a_run_json_that_cannot_be_read_is_refused(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
@@ -205,19 +189,16 @@ def test_writing_replaces_the_file_as_a_whole(tmp_path):
 
 
 def test_the_reloads_of_a_run_are_kept_and_an_older_run_without_them_is_read(tmp_path):
-    reload = {"app": "cluster", "began": 10.5, "ended": 12.25, "problem": ""}
-    manifest.write(replace(MANIFEST, reloads=[reload]), tmp_path)
-    assert manifest.read(tmp_path).reloads == [reload]
-    older = json.loads((tmp_path / "run.json").read_text())
-    del older["reloads"], older["seal"]
-    (tmp_path / "run.json").write_text(json.dumps(older))
+    manifest.write(replace(MANIFEST, reloads=[RELOAD]), tmp_path)
+    assert manifest.read(tmp_path).reloads == [RELOAD]
+    with edited_record(tmp_path) as older:
+        del older["reloads"], older["seal"]
     assert manifest.read(tmp_path).reloads == []
 
 
 def test_a_run_of_a_version_that_could_compact_and_did_not_is_read(tmp_path):
     manifest.write(MANIFEST, tmp_path)
-    older = json.loads((tmp_path / "run.json").read_text())
-    older["executions"][0]["pieces_sha256"] = None
-    del older["seal"]
-    (tmp_path / "run.json").write_text(json.dumps(older))
+    with edited_record(tmp_path) as older:
+        older["executions"][0]["pieces_sha256"] = None
+        del older["seal"]
     assert manifest.read(tmp_path) == replace(MANIFEST, seal=None)

@@ -12,6 +12,10 @@ from tollgate.record.shards import read_shards
 
 OF = 3
 NAMES = st.sampled_from(("warmup", "schedule", "other", "visits"))
+INTERIM = st.builds(manifest.InterimSchedule.of, st.floats(1, 60), st.floats(1, 600))
+FORECAST = st.fixed_dictionaries(
+    {"path": NAMES, "factor": st.floats(0.1, 9), "scale": st.just(1.0), "steps": st.just([])}
+)
 #: Of an execution's fields, those that shape its load or say how it ended.
 OF_EXECUTION = {
     "name": NAMES,
@@ -20,15 +24,9 @@ OF_EXECUTION = {
     "criteria": st.lists(st.sampled_from(shards.CRITERIA), max_size=2),
     "warmup": st.floats(0, 1e6),
     "measured": st.floats(0, 1e6),
-    "interim": st.none()
-    | st.builds(manifest.InterimSchedule.of, st.floats(1, 60), st.floats(1, 600)),
-    "forecast": st.none()
-    | st.fixed_dictionaries(
-        {"path": NAMES, "factor": st.floats(0.1, 9), "scale": st.just(1.0), "steps": st.just([])}
-    ),
-    "exit_code": st.just(None),
-    "began": st.just(None),
-    "ended": st.just(None),
+    "interim": st.none() | INTERIM,
+    "forecast": st.none() | FORECAST,
+    **dict.fromkeys(("exit_code", "began", "ended"), st.just(None)),
     "undivided_properties": st.dictionaries(NAMES, st.text("123", min_size=1), max_size=3),
 }
 OF_SHARE = {
@@ -57,7 +55,7 @@ def folders(tmp_path_factory):
 
 @st.composite
 def edits(draw):
-    """(the share's place, a record with one value changed as a function of the record)."""
+    """(the share's place, the level of its record, a field's name, another value)"""
     level = draw(st.sampled_from([*LEVELS]))
     name = draw(st.sampled_from([*LEVELS[level]]))
     return draw(st.integers(0, OF - 1)), level, name, draw(LEVELS[level][name])

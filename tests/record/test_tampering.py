@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support import run_folder
-from support.run_folder import reasons
+from support.run_folder import edited_record, reasons
 from tollgate.cli import cli
 from tollgate.gather import evidence
 from tollgate.record import manifest
@@ -22,19 +22,8 @@ RECORDED = run_folder.recorded()
 HEADER, *ROWS = RECORDED.splitlines(keepends=True)
 #: More missing than are tolerated (one in a hundred of 300) and than JMeter sent on top (five).
 TOO_MANY = 9
-FEW = settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-def failing(every):
-    """The recorded rows, of which one in so many failed."""
-    return [
-        row.replace(b",true,", b",false,") if number % every == 0 else row
-        for number, row in enumerate(ROWS)
-    ]
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=UNCHECKED)
 
 
 CRITERIA = st.sampled_from([run_folder.HOLDS, run_folder.BROKEN])
@@ -104,7 +93,7 @@ def test_rows_taken_out_from_anywhere_are_missed(judged, taken):
 
 
 def test_failures_that_were_taken_out_are_missed(judged):
-    rows = failing(every=20)
+    rows = [it if n % 20 else it.replace(b",true,", b",false,") for n, it in enumerate(ROWS)]
     assert judged(spoiled=HEADER + b"".join(rows)).verdict == "FAIL"
     kept = [row for row in rows if b",false," not in row]
     assert judged(spoiled=HEADER + b"".join(kept)).verdict == "INVALID"
@@ -140,25 +129,18 @@ def run(tmp_path_factory):
 
 def places(value, path=()):
     """Where the values of a JSON object stand."""
-    parts = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, part in parts:
+    parts = dict(enumerate(value)) if isinstance(value, list) else value
+    for key, part in parts.items() if isinstance(parts, dict) else ():
         yield (*path, key)
         yield from places(part, (*path, key))
 
 
 def edited(fields, path, value):
-    fields = copy.deepcopy(fields)
-    of = fields
+    edited = of = copy.deepcopy(fields)
     for key in path[:-1]:
         of = of[key]
     of[path[-1]] = value
-    return fields
+    return edited
 
 
 @settings(deadline=None)
@@ -189,8 +171,8 @@ def test_judge_refuses_criteria_and_confidence_that_were_edited(
     tmp_path, monkeypatch, capsys, field, value
 ):
     run_folder.make(tmp_path)
-    fields = json.loads((tmp_path / "run.json").read_text())
-    (tmp_path / "run.json").write_text(json.dumps({**fields, field: value}))
+    with edited_record(tmp_path) as fields:
+        fields[field] = value
     monkeypatch.setattr("sys.argv", ["tollgate", "judge", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -211,8 +193,8 @@ def test_order_and_space_are_no_edit(run):
 
 def test_a_seal_of_another_version_is_refused(tmp_path):
     run_folder.make(tmp_path)
-    fields = json.loads((tmp_path / "run.json").read_text())
-    (tmp_path / "run.json").write_text(json.dumps({**fields, "seal": "2:abc"}))
+    with edited_record(tmp_path) as fields:
+        fields["seal"] = "2:abc"
     with pytest.raises(manifest.ManifestError, match=r"has a seal of version 2, .* reads 1: "):
         manifest.read(tmp_path)
 
@@ -220,10 +202,9 @@ def test_a_seal_of_another_version_is_refused(tmp_path):
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_run_without_a_seal_is_judged_and_its_verdict_says_so(tmp_path, sealed):
     run_folder.make(tmp_path)
-    fields = json.loads((tmp_path / "run.json").read_text())
-    if not sealed:
-        del fields["seal"]
-    (tmp_path / "run.json").write_text(json.dumps(fields))
+    with edited_record(tmp_path) as fields:
+        if not sealed:
+            del fields["seal"]
     verdict = run_folder.verdict_of(tmp_path)
     assert verdict.exit_code == 0
     (execution,) = verdict.executions

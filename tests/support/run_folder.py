@@ -1,6 +1,8 @@
 """The folder of a small run: ten seconds that JMeter sent by a schedule, recorded in golden/."""
 
+import json
 import shutil
+from contextlib import contextmanager
 
 from support.golden import FOLDER
 from tollgate.gather import evidence
@@ -28,6 +30,14 @@ def write_record(folder, execution, **fields):
     made = manifest.Manifest(**known | fields, executions=[sealed])
     manifest.write(made, folder)
     return made
+
+
+@contextmanager
+def edited_record(folder):
+    """The fields of its run.json, which are written again as they are left."""
+    fields = json.loads((folder / "run.json").read_text())
+    yield fields
+    (folder / "run.json").write_text(json.dumps(fields))
 
 
 def make(folder, of_the_run=HOLDS, **changes):
