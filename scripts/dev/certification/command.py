@@ -25,7 +25,6 @@ from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError
 
 INTERRUPTED = 2
-_PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)
 
 
 def main() -> None:
@@ -33,7 +32,7 @@ def main() -> None:
     arguments = _parser().parse_args()
     try:
         arguments.command(arguments, Store(arguments.folder.resolve()))
-    except _PROBLEMS as problem:
+    except (ConditionError, LiveError, StoreError, JtlError, ManifestError) as problem:
         _say(problem)
         sys.exit(ERROR)
     except KeyboardInterrupt:

@@ -142,11 +142,10 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
     )
     both = (Side.of(side, values, n) for side, n in zip(sides, failed, strict=True))
     blocks = Blocks(parts[0].label, values, *both)
-    if all(it.background_cpu is None for it in parts):
+    shares = [it.background_cpu for it in parts]
+    if all(it is None for it in shares):
         return blocks
-    known = (
-        np.zeros(len(it.base.n)) if it.background_cpu is None else it.background_cpu for it in parts
-    )
+    known = (np.zeros(n) if it is None else it for it, n in zip(shares, lengths, strict=True))
     return blocks.beside(np.concatenate(list(known)))
 
 
