@@ -1,7 +1,5 @@
 """The service `capacity`: its settings, and its searches against queues of numbers."""
 
-from __future__ import annotations
-
 import random
 import socket
 from pathlib import Path
@@ -31,23 +29,41 @@ from tollgate.taurus.shared import under_way
 SERVES_MS = 15.0
 
 
-def busy_ms(seed: int = 1, median_ms: float = 2.0):
+def busy_ms(median_ms=2.0):
     """Log-normal times of a service."""
-    values = random.Random(seed)
+    values = random.Random(1)
     return lambda: median_ms * values.lognormvariate(0, 0.3)
 
 
-def gathered(searched: Searched):
+def gathered(searched):
     with open_store(searched.folder / "kpi.jtl") as store:
         return gather(searched.folder, NAME, store)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory) -> Searched:
+def found(tmp_path_factory):
     """A search of one server of SERVES_MS, some 64 a second at most."""
-    folder = tmp_path_factory.mktemp("found")
-    service = queue(busy_ms(median_ms=SERVES_MS))
-    return Searched(folder, service, record_of(120.0)).to_the_end()
+    service = queue(busy_ms(SERVES_MS))
+    return Searched(tmp_path_factory.mktemp("found"), service, record_of(120.0)).to_the_end()
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Begins a search, goes on until so many trials were made, and leaves nothing listening."""
+    made = []
+
+    def begin(service, trials=0, settings=(), **load):
+        made.append(Searched(tmp_path, service, record_of(**dict(settings)), **load))
+        return go_on(made[0], trials)
+
+    yield begin
+    made[0].listens.close()
+
+
+def go_on(searched, trials):
+    while len(searched.search.trials) < trials:
+        searched.step()
+    return searched
 
 
 def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
@@ -65,24 +81,26 @@ def test_the_capacity_of_a_queue_is_found(found):
     assert 0.8 * highest < answer.low < answer.estimate < answer.high < 1.1 * highest
 
 
-def test_each_arrival_is_sent_once_and_written_before_it_is_due(found):
-    arrivals = read_arrivals(arrivals_path(found.folder, NAME))
-    numbers = np.concatenate([it.first + np.arange(len(it)) for it in arrivals.values()])
-    assert len(set(numbers.tolist())) == len(numbers)
+def test_each_arrival_is_sent_once_and_written_before_it_is_due_in_a_row_of_one_length(found):
+    path = arrivals_path(found.folder, NAME)
+    numbers = [it.first + np.arange(len(it)) for it in read_arrivals(path).values()]
+    numbers = np.concatenate(numbers).tolist()
+    assert len(set(numbers)) == len(numbers)
     assert all(trial.sound for trial in gathered(found).trials)
+    assert {len(line) for line in path.read_bytes().splitlines(keepends=True)} == {ROW}
+    assert sealed(found.folder, NAME).keys() == {record_path(found.folder, NAME).name, path.name}
 
 
-def test_rows_of_arrivals_have_one_length(found):
-    text = arrivals_path(found.folder, NAME).read_bytes()
-    assert {len(line) for line in text.splitlines(keepends=True)} == {ROW}
+def bracketed(searched):
+    (trial,) = (
+        it for it in read_record(searched.folder, NAME).trials if it.ask.purpose == "bracket"
+    )
+    return trial
 
 
-def test_a_trial_that_overruns_the_service_is_cut_and_counts_as_failed(tmp_path):
-    searched = Searched(tmp_path, queue(lambda: 200.0), record_of(bracket_s=10.0))
-    while not searched.search.trials:
-        searched.step()
-    searched.listens.close()
-    (cut,) = (it for it in read_record(tmp_path, NAME).trials if it.ask.purpose == "bracket")
+def test_a_trial_that_overruns_the_service_is_cut_and_counts_as_failed(begin):
+    searched = begin(queue(lambda: 200.0), 1, {"bracket_s": 10.0})
+    cut = bracketed(searched)
     (trial,) = gathered(searched).trials
     assert cut.seconds < cut.ask.seconds
     assert trial.grew
@@ -90,63 +108,66 @@ def test_a_trial_that_overruns_the_service_is_cut_and_counts_as_failed(tmp_path)
     assert not trial.keeps(searched.search.record.settings.limits)
 
 
+@pytest.mark.parametrize(("pause_s", "is_cut"), [(0.0, True), (3.0, False)])
+def test_pauses_of_a_pass_are_no_waiting(begin, pause_s, is_cut):
+    of = Iteration("visit", 2, pause_s, 20.0)
+    first = bracketed(begin(queue(lambda: 3000.0, 500), 1, {"bracket_s": 10.0}, of=of))
+    assert (first.seconds < first.ask.seconds) == is_cut
+
+
 def test_at_most_a_quarter_of_the_time_between_the_first_trial_and_the_last_is_not_measured(found):
     trials = [it for it in read_record(found.folder, NAME).trials if it.ask.purpose != "ceiling"]
     length_s = trials[-1].began_ms / 1000 + trials[-1].seconds - trials[0].began_ms / 1000
+    measured_s = sum(it.seconds for it in trials)
     # Trials of 3 s have as long a pause as those of 10 s, which a run has.
-    long = [it.seconds * 10 / 3 for it in trials]
-    pauses = length_s - sum(it.seconds for it in trials)
-    assert pauses < 0.25 * (pauses + sum(long))
+    pauses_s = length_s - measured_s
+    assert pauses_s < 0.25 * (pauses_s + measured_s * 10 / 3)
 
 
-def test_a_service_that_is_slower_than_its_limit_at_one_a_second_is_below(tmp_path):
-    searched = Searched(tmp_path, queue(lambda: 400.0, 50), record_of()).to_the_end()
-    assert gathered(searched).result.status == "below"
+def hanging(start_ms, _of):
+    return start_ms + 1e6, True
 
 
-def test_a_service_that_the_generator_cannot_fill_is_unsaturated(tmp_path):
-    service = queue(lambda: 1.0, 500)
-    searched = Searched(tmp_path, service, record_of(), sends=300.0).to_the_end()
-    answer = gathered(searched)
-    assert answer.result.status == "unsaturated"
-    assert answer.ceiling < 300
+#: A service and how fast its generator is, in requests a second; the answers there may be.
+ANSWERS = {
+    "slower than its limit at one a second": (queue(lambda: 400.0, 50), 400.0, {"below"}),
+    "hangs": (hanging, 400.0, {"below"}),
+    "faster than the generator": (queue(lambda: 1.0, 500), 300.0, {"unsaturated"}),
+    "265 a second, close to the ceiling": (
+        *(queue(busy_ms(3.6)), 300.0),
+        {"generator", "unsaturated"},
+    ),
+}
 
 
-def test_an_answer_close_to_the_ceiling_is_the_generators(tmp_path):
-    service = queue(busy_ms(median_ms=3.6))  # some 265 a second
-    searched = Searched(tmp_path, service, record_of(), sends=300.0).to_the_end()
-    assert gathered(searched).result.status in ("generator", "unsaturated")
+@pytest.mark.parametrize("service", ANSWERS)
+def test_every_search_ends_in_an_answer(begin, service):
+    serves, sends, answers = ANSWERS[service]
+    answer = gathered(begin(serves, sends=sends).to_the_end())
+    assert answer.result.status in answers
+    assert answer.result.status != "unsaturated" or answer.ceiling < 300
 
 
-def test_a_service_that_hangs_ends_in_an_answer(tmp_path):
-    def hanging(start_ms: float, _of: str) -> tuple[float, bool]:
-        return start_ms + 1e6, True
-
-    searched = Searched(tmp_path, hanging, record_of()).to_the_end()
-    assert gathered(searched).result.status == "below"
-
-
-def test_a_service_that_hangs_for_good_after_a_trial_ends_the_search_which_says_so(tmp_path):
+def test_a_service_that_hangs_for_good_after_a_trial_ends_the_search_which_says_so(begin):
     answer, hangs = queue(busy_ms()), []
 
-    def asked(start_ms: float, of: str) -> tuple[float, bool]:
+    def asked(start_ms, of):
         if len(searched.search.trials) == 4:
             hangs.append(True)
         return (start_ms + 1e6, False) if hangs else answer(start_ms, of)
 
-    searched = Searched(tmp_path, asked, record_of())
-    searched.to_the_end()
-    found = gathered(searched)
+    searched = begin(asked)
+    found = gathered(searched.to_the_end())
     assert f"{SILENT} trials" in found.problem
     assert not found.is_over
     assert len(found.trials) == 4 + SILENT
 
 
-def crashing(above: float):
+def crashing(above):
     """Refuses for 1.5 s once more than that have come within a second."""
     answer, recent, until = queue(busy_ms()), [], [0.0]
 
-    def asked(start_ms: float, of: str) -> tuple[float, bool]:
+    def asked(start_ms, of):
         if start_ms < until[0]:
             return start_ms + 0.5, False
         recent[:] = [*(it for it in recent if it > start_ms - 1000), start_ms]
@@ -159,62 +180,44 @@ def crashing(above: float):
     return asked
 
 
-def test_a_service_that_crashes_above_a_rate_can_take_less_than_that(tmp_path):
-    searched = Searched(tmp_path, crashing(120), record_of()).to_the_end()
-    answer = gathered(searched).result
+def test_a_service_that_crashes_above_a_rate_can_take_less_than_that(begin):
+    answer = gathered(begin(crashing(120)).to_the_end()).result
     assert answer.last_pass < 120
     assert answer.high is None or answer.high < 130
 
 
-def test_a_service_that_does_not_come_back_ends_the_search_which_says_so(tmp_path):
-    searched = Searched(tmp_path, queue(busy_ms(median_ms=8.0)), record_of())
-    while len(searched.search.trials) < 2:
-        searched.step()
+def test_a_service_that_does_not_come_back_ends_the_search_which_says_so(begin):
+    searched = begin(queue(busy_ms(8.0)), 2)
     searched.listens.close()
-    searched.to_the_end()
-    answer = gathered(searched)
+    answer = gathered(searched.to_the_end())
     assert f"{RECOVERY_S:g} s after a trial" in answer.problem
     assert not answer.is_over
     assert len(answer.trials) >= 2
 
 
-def test_what_was_measured_before_a_search_is_killed_is_kept(tmp_path):
-    searched = Searched(tmp_path, queue(busy_ms(median_ms=8.0)), record_of())
-    while len(searched.search.trials) < 3:
-        searched.step()
+def test_what_was_measured_before_a_search_is_killed_is_kept(begin):
+    searched = begin(queue(busy_ms(8.0)), 3)
     for _ in range(20):  # into the fourth
         searched.step()
     answer = gathered(searched)
-    searched.listens.close()
     assert answer.trials == tuple(searched.search.trials)
     assert not answer.is_over
     assert answer.result.status == "open"
 
 
-def test_a_late_generator_makes_a_trial_unsound(tmp_path):
-    searched = Searched(tmp_path, queue(lambda: 1.0, 50), record_of())
-    while not searched.search.trials:
-        searched.step()
+def test_a_late_generator_makes_a_trial_unsound(begin):
+    searched = begin(queue(lambda: 1.0, 50), 1)
     searched.load.gap_ms = 100.0  # it sends ten a second from now on
-    while len(searched.search.trials) < 3:
-        searched.step()
-    searched.listens.close()
-    assert not searched.search.trials[2].sound
+    assert not go_on(searched, 3).search.trials[2].sound
 
 
-def test_rows_are_written_no_sooner_than_they_must(tmp_path):
-    searched = Searched(tmp_path, queue(lambda: 1.0, 50), record_of())
+def test_rows_are_written_no_sooner_than_they_must(begin, tmp_path):
+    searched = begin(queue(lambda: 1.0, 50))
     for _ in range(100):
         searched.step()
         written = read_arrivals(arrivals_path(tmp_path, NAME))
         last_ms = max((it.due_ms[-1] for it in written.values()), default=0)
         assert last_ms <= 1000 * searched.now + AHEAD_MS
-    searched.listens.close()
-
-
-def test_both_files_of_a_search_are_sealed(found):
-    names = {record_path(found.folder, NAME).name, arrivals_path(found.folder, NAME).name}
-    assert sealed(found.folder, NAME).keys() == names
 
 
 @pytest.mark.parametrize(
@@ -252,19 +255,20 @@ def prepared(tmp_path, criteria=(), script="plans/capacity.jmx", **settings):
     return service
 
 
+def scenario_of(service):
+    return service.engine.config["scenarios"]["fork"]
+
+
 GOOD = {"of": "sum", "limits": ["p95>250ms"], "budget": "5m"}
 
 
-def test_the_plan_gets_its_file_of_arrivals(tmp_path):
+def test_the_plan_gets_its_file_of_arrivals_and_no_process_starts_yet(tmp_path):
     service = prepared(tmp_path, **GOOD)
-    properties = service.engine.config["scenarios"]["fork"]["properties"]
+    properties = scenario_of(service)["properties"]
     assert properties["arrivals"] == str(arrivals_path(tmp_path, "fork"))
     assert properties["origin"] == 0
     assert read_record(tmp_path, "fork").settings.budget_s == 300
-
-
-def test_no_process_starts_while_the_run_may_still_be_refused(tmp_path):
-    assert prepared(tmp_path, **GOOD).idle is None
+    assert service.idle is None  # the run may still be refused
 
 
 def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
@@ -294,6 +298,7 @@ def test_no_server_is_left_behind():
         ({"limits": ["avg-rt>1s"]}, "avg-rt"),
         ({"budget": "soon"}, "modules.capacity.budget"),
         ({"seed": 3}, "seed"),
+        ({"script": "plans/check.jmx"}, "arrivals"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(tmp_path, wrong, names):
@@ -316,35 +321,32 @@ def test_criteria_on_an_execution_that_mode_leaves_out_are_left_out(tmp_path):
     assert kept == ["capacity of fork<1/s", "capacity of nobody<1/s"]
 
 
-def test_a_plan_that_reads_no_arrivals_is_refused(tmp_path):
-    with pytest.raises(TaurusConfigError, match="arrivals"):
-        prepared(tmp_path, script="plans/check.jmx", **GOOD)
-
-
-OPEN = "rate(${__P(rate,5)}/s) random_arrivals(10 s)"
-
-
 @pytest.fixture
 def own_plan(tmp_path):
     """A plan of a user's own, and a run's folder."""
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "run").mkdir()
-    path = tmp_path / "theirs" / "shop.jmx"
-    path.write_text(jmx.plan(jmx.open_group(jmx.sampler("home"), schedule=OPEN, name="visit")))
-    return path, tmp_path / "run"
+    theirs, run = tmp_path / "theirs", tmp_path / "run"
+    theirs.mkdir()
+    run.mkdir()
+    rate = "rate(${__P(rate,5)}/s) random_arrivals(10 s)"
+    group = jmx.open_group(jmx.sampler("home"), schedule=rate, name="visit")
+    (theirs / "shop.jmx").write_text(jmx.plan(group))
+    return theirs / "shop.jmx", run
 
 
-def test_a_plan_that_reads_a_rate_is_refused_with_the_name_of_its_property(own_plan):
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({}, r"modules\.capacity\.rate .*'rate'"), ({"rate": "speed"}, "'speed'")],
+)
+def test_a_plan_that_reads_a_rate_is_refused_until_its_property_is_named(own_plan, settings, said):
     plan, run = own_plan
-    with pytest.raises(TaurusConfigError, match=r"modules\.capacity\.rate .*'rate'"):
-        prepared(run, script=plan, **GOOD)
+    with pytest.raises(TaurusConfigError, match=said):
+        prepared(run, script=plan, **settings, **GOOD)
 
 
 def test_a_plan_that_reads_a_rate_runs_as_a_copy_beside_whose_original_its_files_lie(own_plan):
     plan, run = own_plan
     service = prepared(run, script=plan, rate="rate", **GOOD)
-    scenario = service.engine.config["scenarios"]["fork"]
-    copy = Path(scenario["script"])
+    copy = Path(scenario_of(service)["script"])
     assert (copy.name, copy.parent.parent) == (plan.name, run)
     assert under_way(service.engine).executions["fork"].original == plan
     record = read_record(run, "fork")
@@ -353,27 +355,10 @@ def test_a_plan_that_reads_a_rate_runs_as_a_copy_beside_whose_original_its_files
     assert {it.hidden_by for it in group.samplers if it.hidden_by} == {"visit", "nothing"}
 
 
-def test_a_property_that_the_plan_does_not_read_is_refused(own_plan):
-    plan, run = own_plan
-    with pytest.raises(TaurusConfigError, match="'speed'"):
-        prepared(run, script=plan, rate="speed", **GOOD)
-
-
 def test_a_plan_of_a_file_of_arrivals_runs_as_it_is_whatever_the_rate(tmp_path):
     service = prepared(tmp_path, rate="rate", **GOOD)
-    assert service.engine.config["scenarios"]["fork"]["script"] == str(ROOT / "plans/capacity.jmx")
+    assert scenario_of(service)["script"] == str(ROOT / "plans/capacity.jmx")
     assert read_record(tmp_path, "fork").of == ("sum",)
-
-
-@pytest.mark.parametrize(("pause_s", "is_cut"), [(0.0, True), (3.0, False)])
-def test_pauses_of_a_pass_are_no_waiting(tmp_path, pause_s, is_cut):
-    of = Iteration("visit", 2, pause_s, 20.0)
-    searched = Searched(tmp_path, queue(lambda: 3000.0, 500), record_of(bracket_s=10.0), of)
-    while not searched.search.trials:
-        searched.step()
-    searched.listens.close()
-    (first,) = (it for it in read_record(tmp_path, NAME).trials if it.ask.purpose == "bracket")
-    assert (first.seconds < first.ask.seconds) == is_cut
 
 
 def test_executions_of_any_name_have_files_of_their_own(tmp_path):
