@@ -1,7 +1,5 @@
 """How a comparison came to its end, and what of it counts then: whole folders, judged at once."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -23,11 +21,11 @@ LONG = replace(SETTINGS, budget_s=600.0)
 #: 180 s, by when each of eight seeds had.
 EARLY = Load(seconds=96, schedule_s=600, settings=LONG)
 DECIDED = replace(EARLY, seconds=186)
+NOISY = replace(EARLY, labels=(Label("sum", sigma=1.5),))
 
 
 def test_a_run_too_short_to_tell_is_inconclusive_and_says_how_much_longer(tmp_path):
-    noisy = Load((Label("sum", sigma=1.5),))
-    verdict = judged(tmp_path, noisy)
+    verdict = judged(tmp_path, Load((Label("sum", sigma=1.5),)))
     assert (verdict.verdict, verdict.exit_code) == ("INCONCLUSIVE", 1)
     text = reasons(verdict)
     assert "(machine) compare: p95 of sum: head " in text
@@ -52,8 +50,7 @@ def test_a_run_that_ended_itself_is_complete_though_the_schedule_goes_on(tmp_pat
 def test_what_taurus_does_to_jmeter_after_that_is_no_accident(tmp_path):
     load = replace(DECIDED, labels=both(ratio=0.8))
     made = make(tmp_path, load, decided_s=180.0, exit_code=-15)
-    jtl = (tmp_path / "kpi.jtl").read_bytes()
-    spoil(tmp_path, jtl[:-20])
+    spoil(tmp_path, (tmp_path / "kpi.jtl").read_bytes()[:-20])
     assert made.executions[0].exit_code == -15
     assert verdict_of(tmp_path).verdict == "PASS"
 
@@ -65,27 +62,20 @@ def test_the_seconds_behind_the_decision_do_not_count(tmp_path):
     assert sum(comparison.samples["sum"]) == pytest.approx(90 * compare_folder.RATE, rel=0.1)
 
 
-def test_a_decision_that_the_samples_do_not_bear_out_is_no_pass(tmp_path):
-    noisy = replace(EARLY, labels=(Label("sum", sigma=1.5),))
-    verdict = judged(tmp_path, noisy, decided_s=90.0)
-    assert verdict.verdict == "INCONCLUSIVE"
-    assert "ended itself after 90 s of measuring, and the samples do not bear out" in reasons(
-        verdict
-    )
-
-
-def test_a_decision_at_a_time_when_nobody_looked_is_invalid(tmp_path):
-    noisy = replace(EARLY, labels=(Label("sum", sigma=1.5),))
-    verdict = judged(tmp_path, noisy, decided_s=75.0)
-    assert verdict.verdict == "INVALID"
-    assert "after 75 s of measuring, when there was no look" in reasons(verdict)
-
-
-def test_a_decision_later_than_the_samples_go_is_invalid(tmp_path):
-    noisy = replace(EARLY, labels=(Label("sum", sigma=1.5),))
-    verdict = judged(tmp_path, noisy, decided_s=300.0)
-    assert verdict.verdict == "INVALID"
-    assert "measured 97 s of 300 s" in reasons(verdict)
+@pytest.mark.parametrize(
+    ("decided_s", "expected", "said"),
+    [
+        (90.0, "INCONCLUSIVE", "itself after 90 s of measuring, and the samples do not bear out"),
+        (75.0, "INVALID", "after 75 s of measuring, when there was no look"),
+        (300.0, "INVALID", "measured 97 s of 300 s"),
+    ],
+)
+def test_a_decision_that_the_samples_do_not_bear_out_is_no_pass(
+    tmp_path, decided_s, expected, said
+):
+    verdict = judged(tmp_path, NOISY, decided_s=decided_s)
+    assert verdict.verdict == expected
+    assert said in reasons(verdict)
 
 
 def test_a_jmeter_that_was_killed_before_a_decision_makes_the_run_invalid(tmp_path):
@@ -118,20 +108,25 @@ def test_the_lateness_of_the_generator_has_no_limit_of_its_own(tmp_path):
     assert verdict.verdict == "PASS"
 
 
-def test_an_interrupted_run_is_invalid_and_exits_2(tmp_path):
-    made = make(tmp_path, replace(EARLY, labels=both(ratio=1.2)))
-    made.interrupted, made.interrupted_at = True, made.executions[0].ended
-    manifest.write(made, tmp_path)
+def interrupted(folder, load, may_count, after_s=None):
+    """The record of a run that was interrupted when, or so long after, JMeter began."""
+    made = make(folder, load)
+    (execution,) = made.executions
+    if after_s is not None:
+        execution.ended = execution.began + after_s
+    made.interrupted, made.interrupted_at = True, execution.ended
+    made.settings = {"cut_short_counts": True} if may_count else {}
+    manifest.write(made, folder)
+    return made
+
+
+def test_an_interrupted_run_exits_2_and_is_judged_by_what_was_measured_if_it_may_count(tmp_path):
+    load = replace(EARLY, labels=both(ratio=1.2))
+    interrupted(tmp_path, load, may_count=False)
     verdict = verdict_of(tmp_path)
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
     assert "the run was interrupted" in reasons(verdict)
-
-
-def test_an_interrupted_run_that_may_count_is_judged_by_what_was_measured(tmp_path):
-    made = make(tmp_path, replace(EARLY, labels=both(ratio=1.2)))
-    made.interrupted, made.interrupted_at = True, made.executions[0].ended
-    made.settings = {"cut_short_counts": True}
-    manifest.write(made, tmp_path)
+    interrupted(tmp_path, load, may_count=True)
     verdict = verdict_of(tmp_path)
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 2)
     assert verdict.executions[0].comparison.gate.looks_s[0] == 60
@@ -139,11 +134,9 @@ def test_an_interrupted_run_that_may_count_is_judged_by_what_was_measured(tmp_pa
 
 def test_of_an_interrupted_run_the_seconds_whose_slow_answers_are_missing_do_not_count(tmp_path):
     """Whatever was sent in them and took long was still under way when the run was cut."""
-    made = make(tmp_path, replace(EARLY, labels=(Label("sum", sigma=1.5),)))
-    made.interrupted, made.interrupted_at = True, made.executions[0].ended
-    made.settings = {"cut_short_counts": True}
-    manifest.write(made, tmp_path)
-    ended_s = last_answer_s(tmp_path)
+    made = interrupted(tmp_path, NOISY, may_count=True)
+    rows = [line.split(",") for line in (tmp_path / "kpi.jtl").read_text().splitlines()[1:]]
+    ended_s = (max(int(row[0]) + int(row[1]) for row in rows) - START_MS) / 1000 - WARMUP_S
     (execution,) = verdict_of(tmp_path).executions
     last_s = execution.comparison.gate.looks_s[-1]
     assert last_s <= ended_s - lag_s({}) < last_s + 1
@@ -155,17 +148,8 @@ def test_of_an_interrupted_run_the_seconds_whose_slow_answers_are_missing_do_not
         verdict_of(tmp_path)
 
 
-def last_answer_s(run):
-    """In seconds of measuring."""
-    rows = [line.split(",") for line in (run / "kpi.jtl").read_text().splitlines()[1:]]
-    return (max(int(row[0]) + int(row[1]) for row in rows) - START_MS) / 1000 - WARMUP_S
-
-
 def test_a_run_that_is_interrupted_in_its_warm_up_says_only_that(tmp_path):
-    made = make(tmp_path, replace(EARLY, seconds=0))
-    made.interrupted, made.interrupted_at = True, made.executions[0].began + 4.0
-    made.executions[0].ended = made.interrupted_at
-    manifest.write(made, tmp_path)
+    interrupted(tmp_path, replace(EARLY, seconds=0), may_count=False, after_s=4.0)
     verdict = verdict_of(tmp_path)
     assert verdict.verdict == "INVALID"
     assert "in the warm-up: nothing was measured" in reasons(verdict)

@@ -15,7 +15,7 @@ from tollgate.compare.record import SideRecord
 from tollgate.compare.words import course
 from tollgate.gather import evidence
 from tollgate.gather.context import EvidenceError
-from tollgate.judge.facts import JudgeSettings as Strictness
+from tollgate.judge.facts import JudgeSettings
 from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan
 from tollgate.record import manifest
@@ -63,85 +63,60 @@ def test_a_failure_ends_the_measuring_and_what_was_open_then_is_no_reason(tmp_pa
     assert said.endswith(", ".join(f"{it.metric} of {it.label}" for it in left))
 
 
-def test_a_head_that_takes_less_time_passes_and_is_told_as_better(tmp_path):
-    verdict = judged(tmp_path, Load(both(ratio=0.8)))
-    assert (verdict.verdict, verdict.exit_code) == ("PASS", 0)
-    assert finding(verdict, "p50").verdict == finding(verdict, "p95").verdict == "IMPROVED"
+ONLY_SEARCH = replace(SETTINGS, labels=("search",))
+NO_ANSWER = "(service) compare: every request of sum to head failed (n="
+UNFAIR = Label("sum", odds=0.4)
+#: A load, the verdict on it, a part of its reasons, and the verdicts of findings.
+LOADS = [
+    (Load(both(ratio=0.8)), "PASS", "", {"p50 of sum": "IMPROVED", "p95 of sum": "IMPROVED"}),
+    (Load(both(failing=(0, 0.04))), "FAIL", "errors of sum: head ", {"p95 of sum": "PASS"}),
+    (Load(both(failing=(0, 1))), "FAIL", NO_ANSWER, {}),
+    (Load(both(failing=(0, 1)), settings=ONLY_SEARCH), "FAIL", NO_ANSWER, {}),
+    (Load(both(failing=(1, 0))), "INVALID", "every request of sum to base failed", {}),
+    (Load(both(odds=0.0)), "INVALID", "sum: no samples of head", {}),
+    (Load(both(odds=1.0)), "INVALID", "sum: no samples of base", {}),
+    (Load(both(odds=0.4)), "INVALID", "are no fair coin: some were lost", {}),
+    # What was found before the unfairness of the coin showed.
+    (Load((UNFAIR, Label("search", 40.0, ratio=1.3))), "INVALID", "", {"p95 of search": "FAIL"}),
+]
 
 
-def test_a_head_that_fails_more_often_fails_though_it_is_as_fast(tmp_path):
-    verdict = judged(tmp_path, Load(both(failing=(0.0, 0.04))))
-    assert verdict.exit_code == 3
-    assert "errors of sum: head " in reasons(verdict)
-    assert finding(verdict, "p95").verdict == "PASS"
+@pytest.mark.parametrize(("load", "expected", "said", "findings"), LOADS)
+def test_a_load_of_known_truth_has_its_verdict(tmp_path, load, expected, said, findings):
+    verdict = judged(tmp_path, load)
+    exit_code = {"PASS": 0, "FAIL": 3, "INVALID": 1}[expected]
+    assert (verdict.verdict, verdict.exit_code) == (expected, exit_code)
+    assert said in reasons(verdict)
+    # An unfair coin is the reason, not what could not be told for it.
+    assert expected != "INVALID" or "p50 of sum" not in reasons(verdict)
+    for key, found in findings.items():
+        assert finding(verdict, *key.split(" of ")).verdict == found
+
+
+def test_a_label_without_a_say_is_told_and_decides_nothing(tmp_path):
+    verdict = judged(tmp_path, Load(both(ratio=1.3), settings=ONLY_SEARCH))
+    p95 = finding(verdict, "p95")
+    assert verdict.verdict == "PASS"
+    assert (p95.gates, p95.verdict, p95.low > 0.1) == (False, "INFORMATIONAL", True)
 
 
 def test_failures_of_both_sides_alike_are_no_regression_but_are_warned_about(tmp_path):
     verdict = judged(tmp_path, Load(both(failing=(0.005, 0.005))))
     assert finding(verdict, "errors").verdict != "FAIL"
-    assert "requests of sum failed, and no criterion is about that" in " ".join(
-        verdict.executions[0].warnings
-    )
+    warnings = " ".join(verdict.executions[0].warnings)
+    assert "requests of sum failed, and no criterion is about that" in warnings
 
 
-def test_a_head_whose_every_request_fails_can_not_pass_also_where_its_label_has_no_say(tmp_path):
-    told_only = replace(SETTINGS, labels=("search",))
-    for number, settings in enumerate((SETTINGS, told_only)):
-        verdict = judged(tmp_path / str(number), Load(both(failing=(0, 1)), settings=settings))
-        assert verdict.verdict == "FAIL"
-        assert "(service) compare: every request of sum to head failed (n=" in reasons(verdict)
-
-
-def test_a_base_whose_every_request_fails_leaves_nothing_to_compare_with(tmp_path):
-    verdict = judged(tmp_path, Load(both(failing=(1, 0))))
-    assert verdict.verdict == "INVALID"
-    assert "every request of sum to base failed" in reasons(verdict)
-
-
-@pytest.mark.parametrize(("odds", "side"), [(0.0, "head"), (1.0, "base")])
-def test_a_side_without_samples_can_not_pass(odds, side, tmp_path):
-    verdict = judged(tmp_path, Load(both(odds=odds)))
-    assert verdict.verdict == "INVALID"
-    assert f"sum: no samples of {side}" in reasons(verdict)
-
-
-def test_a_label_that_nobody_asked_can_not_pass(tmp_path):
-    made = make(tmp_path)
-    more = jmx_text.open_group(jmx_text.sampler("never"), schedule="pause(5 s)", name="never")
-    plan = tmp_path / made.executions[0].plan
-    plan.write_text(plan.read_text().replace("<OpenModel", f"{more}<OpenModel", 1))
-    verdict = verdict_of(tmp_path)
-    assert verdict.verdict == "INVALID"
-    assert "never: no samples of base and head" in reasons(verdict)
-
-
-def test_samples_that_no_fair_coin_gives_make_the_run_invalid(tmp_path):
-    verdict = judged(tmp_path, Load(both(odds=0.4)))
-    assert verdict.verdict == "INVALID"
-    text = reasons(verdict)
-    assert "are no fair coin: some were lost" in text
-    assert "p50 of sum" not in text  # the coin is the reason, not what could not be told for it
-
-
-def test_an_unfair_coin_beats_a_failure_that_was_found_before_it_showed(tmp_path):
-    verdict = judged(tmp_path, Load((Label("sum", odds=0.4), Label("search", 40.0, ratio=1.3))))
-    assert finding(verdict, "p95", "search").verdict == "FAIL"
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
-
-
-def test_a_label_without_a_say_is_told_and_decides_nothing(tmp_path):
-    only = replace(SETTINGS, labels=("search",))
-    verdict = judged(tmp_path, Load(both(ratio=1.3), settings=only))
-    assert verdict.verdict == "PASS"
-    p95 = finding(verdict, "p95")
-    assert (p95.gates, p95.verdict) == (False, "INFORMATIONAL")
-    assert p95.low > 0.1
+def test_criteria_of_a_comparison_are_judged_beside_it(tmp_path):
+    verdict = judged(tmp_path, Load(both(ratio=0.8)), criteria=["p95 of search>30ms"])
+    assert verdict.verdict == "FAIL"
+    assert "p95 of search = " in reasons(verdict)
 
 
 def test_fewer_labels_with_a_say_share_the_error_among_fewer(tmp_path):
     of_all, alone = (
         finding(judged(tmp_path / str(number), Load(settings=settings)), "p95", "search")
-        for number, settings in enumerate((SETTINGS, replace(SETTINGS, labels=("search",))))
+        for number, settings in enumerate((SETTINGS, ONLY_SEARCH))
     )
     assert of_all.low < alone.low < of_all.change == alone.change
 
@@ -152,43 +127,46 @@ def test_a_label_that_is_to_gate_and_is_none_of_the_plan_is_refused(tmp_path):
         verdict_of(tmp_path)
 
 
-def test_a_label_that_the_running_plan_makes_up_is_refused(tmp_path):
-    made = make(tmp_path)
-    plan = tmp_path / made.executions[0].plan
-    plan.write_text(plan.read_text().replace('testname="sum"', 'testname="sum ${n}"'))
-    with pytest.raises(EvidenceError, match=r"'sum \$\{n\}' as it runs"):
-        verdict_of(tmp_path)
+GROUP = "<OpenModelThreadGroup"
 
 
-def test_a_parent_sample_in_the_place_of_what_is_compared_is_refused(tmp_path):
-    made = make(tmp_path)
-    plan = tmp_path / made.executions[0].plan
-    parent = jmx_text.element(
-        "TransactionController",
-        "all of it",
-        [jmx_text.sampler("step")],
-        TransactionController__parent="true",
-    )
-    group = jmx_text.group(parent)
-    plan.write_text(
-        plan.read_text().replace("<OpenModelThreadGroup", f"{group}<OpenModelThreadGroup", 1)
-    )
-    with pytest.raises(EvidenceError, match="'all of it' generates a parent sample"):
-        verdict_of(tmp_path)
+def with_plan(folder, old, new):
+    """The folder of a run whose plan was another one."""
+    plan = folder / make(folder).executions[0].plan
+    plan.write_text(plan.read_text().replace(old, new))
+    return folder
+
+
+def test_a_label_that_nobody_asked_can_not_pass(tmp_path):
+    more = jmx_text.open_group(jmx_text.sampler("never"), schedule="pause(5 s)", name="never")
+    verdict = verdict_of(with_plan(tmp_path, GROUP, more + GROUP))
+    assert verdict.verdict == "INVALID"
+    assert "never: no samples of base and head" in reasons(verdict)
+
+
+PARENT = jmx_text.element(
+    *("TransactionController", "all of it", [jmx_text.sampler("step")]),
+    TransactionController__parent="true",
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('testname="sum"', 'testname="sum ${n}"', r"'sum \$\{n\}' as it runs"),
+        (GROUP, jmx_text.group(PARENT) + GROUP, "'all of it' generates a parent sample"),
+    ],
+)
+def test_labels_that_the_plan_does_not_name_once_for_all_are_refused(tmp_path, old, new, said):
+    with pytest.raises(EvidenceError, match=said):
+        verdict_of(with_plan(tmp_path, old, new))
 
 
 def test_what_a_transaction_adds_up_is_not_compared(tmp_path):
-    inner = jmx_text.sampler("sum")
-    both_of = jmx_text.element("TransactionController", "all of it", [inner])
+    both_of = jmx_text.element("TransactionController", "all of it", [jmx_text.sampler("sum")])
     path = tmp_path / "plan.jmx"
     path.write_text(jmx_text.plan(jmx_text.open_group(both_of)))
     assert labels_of(read_plan(path, {})) == ("sum",)
-
-
-def test_criteria_of_a_comparison_are_judged_beside_it(tmp_path):
-    verdict = judged(tmp_path, Load(both(ratio=0.8)), criteria=["p95 of search>30ms"])
-    assert verdict.verdict == "FAIL"
-    assert "p95 of search = " in reasons(verdict)
 
 
 def test_a_kind_compare_without_its_record_is_refused(tmp_path):
@@ -211,11 +189,10 @@ def test_a_record_that_has_changed_since_the_run_ended_is_refused(tmp_path):
     assert verdict_of(tmp_path).verdict == "FAIL"
     kept = record.read(tmp_path)
     record.write(replace(kept, settings=replace(kept.settings, effect=0.4)), tmp_path)
-    with pytest.raises(ManifestError, match=r"compare\.json has changed since the run ended"):
-        verdict_of(tmp_path)
-    manifest.write(replace(made, compare_sha256=None), tmp_path)
-    with pytest.raises(ManifestError, match=r"compare\.json has changed since the run ended"):
-        verdict_of(tmp_path)
+    for sealed in (made, replace(made, compare_sha256=None)):
+        manifest.write(sealed, tmp_path)
+        with pytest.raises(ManifestError, match=r"compare\.json has changed since the run ended"):
+            verdict_of(tmp_path)
     manifest.write(made, tmp_path)
     (tmp_path / record.NAME).unlink()
     with pytest.raises(ManifestError, match=r"compare\.json is missing: what was promised"):
@@ -228,18 +205,19 @@ def test_a_record_of_another_execution_is_refused(tmp_path):
         verdict_of(tmp_path)
 
 
+#: A working tree with changes.
+UNCOMMITTED = replace(SAME, revision=None)
+
+
 @pytest.mark.parametrize(
     ("changes", "is_control"),
     [
         ({"head": SAME}, True),
         ({}, False),
-        ({"head": replace(SAME, revision=None)}, False),  # a working tree with changes
+        ({"head": UNCOMMITTED}, False),
         ({"head": SAME, "injected": {"work_percent": 20.0}}, False),
         ({side: SideRecord(side, "http://a", None, "http://a") for side in ("base", "head")}, True),
-        (
-            {"base": SideRecord("base", "x", None, None), "head": replace(SAME, revision=None)},
-            False,
-        ),
+        ({"base": SideRecord("base", "x", None, None), "head": UNCOMMITTED}, False),
     ],
 )
 def test_only_the_same_code_untouched_is_the_control(changes, is_control, tmp_path):
@@ -268,6 +246,6 @@ def test_inconclusive_may_pass_where_a_team_lets_it_but_not_what_its_record_cont
 def test_the_defaults_of_the_judge_change_nothing_of_it(tmp_path):
     make(tmp_path)
     run, settings = evidence.gather(tmp_path, manifest.read(tmp_path))
-    assert settings == Strictness()
+    assert settings == JudgeSettings()
     assert json.loads((tmp_path / record.NAME).read_text())["settings"]["labels"] == []
     assert judge(run, settings) == judge(run)

@@ -41,12 +41,9 @@ def test_judging_a_run_reads_its_plan_once_and_parses_each_criterion_once(judged
     assert sorted(calls) == sorted([f"{run_folder.NAME}.jmx", *run_folder.HOLDS])
 
 
-def test_a_run_over_its_limit_fails(judged):
+def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
     verdict = judged(*run_folder.BROKEN)
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
-
-
-def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
     verdict = judged(*run_folder.HOLDS, criteria=["p50 of nap>10ms"])
     assert [it.verdict for it in verdict.executions[0].criteria] == ["PASS", "PASS", "FAIL"]
 
@@ -59,31 +56,30 @@ def test_a_schedule_that_the_samples_tell_no_zero_of_is_warned_about(judged):
     assert "nap: the JTL has no column TESTSTART.MS" in warning
 
 
+def with_fields(folder, fields, **changes):
+    """The verdict on a run whose record has these fields."""
+    made = run_folder.make(folder, **changes)
+    vars(made).update(fields)
+    manifest.write(made, folder)
+    return run_folder.verdict_of(folder)
+
+
 def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):
-    made = run_folder.make(tmp_path)
-    made.settings = {"latency": "service"}
-    manifest.write(made, tmp_path)
-    basis = run_folder.verdict_of(tmp_path).executions[0].criteria[0].basis
-    assert basis == "service time"
+    (execution,) = with_fields(tmp_path, {"settings": {"latency": "service"}}).executions
+    assert execution.criteria[0].basis == "service time"
 
 
 LENIENT = [
-    {"inconclusive_passes": "no"},
-    {"cut_short_counts": "false"},
-    {"latency": "sevice"},
+    *({"inconclusive_passes": "no"}, {"cut_short_counts": "false"}, {"latency": "sevice"}),
     *({"confidence": value} for value in ("0.95", 0, 2, None)),
-    *({"missing_share": value} for value in (5, -1)),
-    {"forecast_tolerance": "x"},
+    *({"missing_share": 5}, {"missing_share": -1}, {"forecast_tolerance": "x"}),
 ]
 
 
 @pytest.mark.parametrize("settings", [{"patience": 1}, "strict", None, *LENIENT])
 def test_settings_that_no_run_has_are_refused_in_one_line(tmp_path, settings):
-    made = run_folder.make(tmp_path)
-    made.settings = settings
-    manifest.write(made, tmp_path)
     with pytest.raises(manifest.ManifestError, match=r"run\.json can't be read: settings: .+"):
-        run_folder.verdict_of(tmp_path)
+        with_fields(tmp_path, {"settings": settings})
 
 
 def workers(tmp_path, seconds, restarts=0, apps=("nap",)):
@@ -105,9 +101,8 @@ def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
     workers(tmp_path, range(14))
     assert judged(**TARGET).verdict == "PASS"
     workers(tmp_path, range(14), restarts=1)
-    assert "(service) nap-alone: worker 0 (pid 7) died and was started again" in reasons(
-        judged(**TARGET)
-    )
+    died = "(service) nap-alone: worker 0 (pid 7) died and was started again"
+    assert died in reasons(judged(**TARGET))
     workers(tmp_path, range(4))
     assert "the workers of nap were not watched" in reasons(judged(**TARGET))
     (tmp_path / "workers.jsonl").unlink()
@@ -126,34 +121,27 @@ def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence
     assert found.watching_cpu == pytest.approx(0.1)
 
 
-SEVERAL = [{"name": name, "mode": "fork", "instances": 1} for name in ("balancer", "pi-1", "pi-2")]
+APPS = ["balancer", "pi-1", "pi-2"]
+SEVERAL = [{"name": name, "mode": "fork", "instances": 1} for name in APPS]
 
 
-def test_a_death_among_several_targets_makes_the_run_invalid_and_names_the_app(judged, tmp_path):
-    apps = [target["name"] for target in SEVERAL]
-    workers(tmp_path, range(14), apps=apps)
+def test_the_workers_of_all_of_several_targets_are_judged_and_named_by_their_app(judged, tmp_path):
+    workers(tmp_path, range(14), apps=APPS)
     assert judged(targets=SEVERAL).verdict == "PASS"
-    workers(tmp_path, range(14), restarts=1, apps=apps)
+    workers(tmp_path, range(14), restarts=1, apps=APPS)
     verdict = judged(targets=SEVERAL)
     assert verdict.verdict == "INVALID"
     [reason] = verdict.reasons
     assert "nap-alone: worker 0 of pi-2 (pid 7) died and was started again" in reason.text
     assert reason.text.endswith("s; 0 requests were lost")
-    assert [it.worker for it in verdict.executions[0].workers] == [f"0 of {app}" for app in apps]
-
-
-def test_one_of_several_targets_that_nobody_saw_makes_the_run_invalid(judged, tmp_path):
-    workers(tmp_path, range(14), apps=["balancer", "pi-1"])
-    verdict = judged(targets=SEVERAL)
-    assert "1 workers of pi-2 were asked for and none were seen" in reasons(verdict)
-
-
-def test_criteria_on_workers_are_about_those_of_all_targets(judged, tmp_path):
-    workers(tmp_path, range(14), restarts=1, apps=[target["name"] for target in SEVERAL])
+    assert [it.worker for it in verdict.executions[0].workers] == [f"0 of {app}" for app in APPS]
     verdict = judged("restarts of worker>0", "rss of worker>1MB", targets=SEVERAL)
     restarts, rss = verdict.executions[0].criteria
     assert (verdict.verdict, restarts.verdict, rss.verdict) == ("FAIL", "FAIL", "PASS")
     assert restarts.line.startswith("restarts of worker 0 of pi-2 = 1 (limit 0, n=")
+    workers(tmp_path, range(14), apps=["balancer", "pi-1"])
+    said = "1 workers of pi-2 were asked for and none were seen"
+    assert said in reasons(judged(targets=SEVERAL))
 
 
 BROKEN_RUNS = {
@@ -164,37 +152,29 @@ BROKEN_RUNS = {
     "No such file": {"jtl": "kpi-7.jtl"},
     "of 600 scheduled requests of nap were not sent": {"properties": {"rate": "60"}},
     "measured 9 s of 80 s": {"measured": 80.0},
-    "holds a header but no samples": {
-        "jtl_bytes": run_folder.recorded().splitlines(keepends=True)[0]
-    },
-    "empty": {"jtl_bytes": b""},
+    "holds a header but no samples": {"spoiled": run_folder.recorded().partition(b"\n")[0] + b"\n"},
+    "empty": {"spoiled": b""},
 }
 
 
 @pytest.mark.parametrize("reason", BROKEN_RUNS)
 def test_a_run_that_went_wrong_is_invalid(judged, reason):
-    changes = dict(BROKEN_RUNS[reason])
-    verdict = judged(spoiled=changes.pop("jtl_bytes", None), **changes)
+    verdict = judged(**BROKEN_RUNS[reason])
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
     assert reason in reasons(verdict)
 
 
 def test_an_interrupted_run_and_one_with_a_problem_are_invalid(tmp_path):
-    made = run_folder.make(tmp_path)
-    made.interrupted, made.problem = True, "the run ended with an error: no space left"
-    manifest.write(made, tmp_path)
-    verdict = run_folder.verdict_of(tmp_path)
+    problem = "the run ended with an error: no space left"
+    verdict = with_fields(tmp_path, {"interrupted": True, "problem": problem})
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
     assert "no space left" in reasons(verdict)
 
 
 def cut_short(folder, interrupted_at, **changes):
     """The verdict on an interrupted run where that counts; its one execution ended at ...312."""
-    made = run_folder.make(folder, **changes)
-    made.interrupted, made.interrupted_at = True, interrupted_at
-    made.settings = {"cut_short_counts": True}
-    manifest.write(made, folder)
-    return run_folder.verdict_of(folder)
+    fields = {"interrupted": True, "interrupted_at": interrupted_at}
+    return with_fields(folder, fields | {"settings": {"cut_short_counts": True}}, **changes)
 
 
 def test_what_had_ended_too_early_by_itself_was_not_cut_short_by_a_later_interruption(tmp_path):
@@ -202,6 +182,8 @@ def test_what_had_ended_too_early_by_itself_was_not_cut_short_by_a_later_interru
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
     assert "(generator) nap-alone: measured 9 s of 80 s" in reasons(verdict)
     assert verdict.executions[0].warnings == ()
+    crashed = cut_short(tmp_path, 1795223340.0, exit_code=1)
+    assert "JMeter exited with code 1" in reasons(crashed)
 
 
 @pytest.mark.parametrize("interrupted_at", [None, 1795223312.0])
@@ -209,11 +191,6 @@ def test_what_still_ran_when_it_was_interrupted_was_cut_short(tmp_path, interrup
     verdict = cut_short(tmp_path, interrupted_at, measured=80.0)
     assert "cut short after" in verdict.executions[0].warnings[0]
     assert "measured 9 s of" not in reasons(verdict)
-
-
-def test_an_accident_before_the_interruption_is_told(tmp_path):
-    verdict = cut_short(tmp_path, 1795223340.0, exit_code=1)
-    assert "JMeter exited with code 1" in reasons(verdict)
 
 
 def test_a_criterion_on_a_label_that_the_plan_does_not_have_is_refused(judged):

@@ -13,7 +13,6 @@ from tollgate.plan.read import read_plan
 from tollgate.record import manifest
 
 PLAN = jmx.plan(jmx.group(jmx.sampler("home"), name="visitors"))
-CRITERIA = ("fail>0%", "p50 of home>300ms")
 
 
 def stepped(until_ms, *step, bad_from_ms=None):
@@ -22,8 +21,8 @@ def stepped(until_ms, *step, bad_from_ms=None):
     return closed_loop.lines(rows, bad_from_ms=bad_from_ms)
 
 
-def test_the_same_load_under_a_steady_clock_passes(tmp_path):
-    assert own_run.verdict_on(tmp_path, PLAN, stepped(10_000), *CRITERIA).verdict == "PASS"
+def verdict_on(folder, lines, **changes):
+    return own_run.verdict_on(folder, PLAN, lines, "fail>0%", "p50 of home>300ms", **changes)
 
 
 #: The clock is set back when the answers become bad, so that none of them is measured; or all are.
@@ -37,7 +36,7 @@ HIDING = {
 def test_bad_answers_that_a_clock_hides_make_no_pass(tmp_path, where):
     (until, at, back), times = HIDING[where]
     lines = stepped(until, at, back, bad_from_ms=at)
-    verdict = own_run.verdict_on(tmp_path, PLAN, lines, *CRITERIA, **times)
+    verdict = verdict_on(tmp_path, lines, **times)
     assert verdict.verdict == "INVALID"
     [reason] = verdict.reasons
     assert reason.fault == "machine"
@@ -46,7 +45,7 @@ def test_bad_answers_that_a_clock_hides_make_no_pass(tmp_path, where):
 
 
 def test_a_clock_set_back_within_the_measured_time_makes_the_run_invalid(tmp_path):
-    verdict = own_run.verdict_on(tmp_path, PLAN, stepped(13_000, 8000, 3000), *CRITERIA)
+    verdict = verdict_on(tmp_path, stepped(13_000, 8000, 3000))
     assert verdict.verdict == "INVALID"
     assert "the clock was set back by 3 s or more, 8" in reasons(verdict)
 
@@ -57,11 +56,11 @@ def test_a_clock_set_back_within_the_measured_time_makes_the_run_invalid(tmp_pat
 def test_samples_from_before_the_test_make_the_run_invalid(tmp_path, lacking, source):
     lines = own_run.rows("home")
     early = jtl_rows.row(-1500, label="home", thread="visitors 1-9") + f",{jtl_rows.START_MS}"
-    found = own_run.verdict_on(tmp_path, PLAN, [early, *lines], *CRITERIA, lacking=lacking)
+    found = verdict_on(tmp_path, [early, *lines], lacking=lacking)
     assert found.verdict == "INVALID"
     assert f"1.5 s before the test began ({source} {jtl_rows.START_MS})" in reasons(found)
     late = early.replace(str(jtl_rows.START_MS - 1500), str(jtl_rows.START_MS - 900))
-    sound = own_run.verdict_on(tmp_path, PLAN, [late, *lines], *CRITERIA, lacking=lacking)
+    sound = verdict_on(tmp_path, [late, *lines], lacking=lacking)
     assert "before the test began" not in reasons(sound)
 
 
@@ -92,17 +91,15 @@ SEEN = {
 @pytest.mark.parametrize("told", SEEN)
 def test_a_step_that_the_live_run_saw_is_told_once(tmp_path, told):
     # The clock went back so far that the load ended before it began.
-    ended = {"ended": jtl_rows.START_MS / 1000 - 20}
-    lines = stepped(10_000, 8000, 3000)
-    changes = {"clock_steps": [SEEN[told]], **ended}
-    verdict = own_run.verdict_on(tmp_path, PLAN, lines, *CRITERIA, **changes)
+    changes = {"clock_steps": [SEEN[told]], "ended": jtl_rows.START_MS / 1000 - 20}
+    verdict = verdict_on(tmp_path, stepped(10_000, 8000, 3000), **changes)
     assert verdict.verdict == "INVALID"
     [reason] = [it for it in verdict.reasons if "clock" in it.text]
     assert (reason.fault, told in reason.text) == ("machine", True)
 
 
-def test_a_run_from_before_steps_were_noted_can_still_be_judged(tmp_path):
-    own_run.make(tmp_path, PLAN, stepped(10_000), *CRITERIA)
+def test_a_load_under_a_steady_clock_passes_also_where_its_run_noted_no_steps(tmp_path):
+    assert verdict_on(tmp_path, stepped(10_000)).verdict == "PASS"
     path = tmp_path / manifest.NAME
     content = json.loads(path.read_text())
     del content["executions"][0]["clock_steps"], content["seal"]

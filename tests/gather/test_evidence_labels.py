@@ -42,9 +42,6 @@ def test_a_transaction_of_a_samplers_name_does_not_take_the_samplers_place(tmp_p
     (result,) = verdict.executions[0].criteria
     assert (verdict.verdict, result.observed, result.samples) == ("FAIL", 30, 200)
     assert verdict_on(tmp_path, NAMESAKE, namesakes(0), "fail>0%").verdict == "PASS"
-
-
-def test_a_sampler_of_a_transactions_name_that_always_fails_fails_the_run(tmp_path):
     verdict = verdict_on(tmp_path, NAMESAKE, namesakes(100), "p50 of cart>1s")
     assert verdict.verdict == "FAIL"
     assert "every request of home failed (n=100)" in reasons(verdict)
@@ -87,9 +84,9 @@ def test_a_parent_sample_is_a_request_for_it_is_the_only_trace_of_its_samplers(t
 
 def test_failures_of_a_parent_sample_that_no_criterion_covers_are_warned_about(tmp_path):
     verdict = verdict_on(tmp_path, PARENT, transactions("order", failed=3), "p95>1s")
-    warnings = verdict.executions[0].warnings
-    assert any("3 of 100 requests of order failed" in warning for warning in warnings)
-    assert any("order: judged by service time" in warning for warning in warnings)
+    warnings = " ".join(verdict.executions[0].warnings)
+    assert "3 of 100 requests of order failed" in warnings
+    assert "order: judged by service time" in warnings
 
 
 def test_parent_samples_of_a_name_with_a_variable_are_requests(tmp_path):
@@ -123,8 +120,7 @@ def test_a_parent_sample_and_a_sampler_of_one_name_are_judged_together(tmp_path)
 
 
 def test_a_transaction_around_a_parent_sample_adds_it_up_and_is_no_request(tmp_path):
-    inner = transaction("order", jmx.sampler("step"), parent=True)
-    plan = plan_of(transaction("visit", inner))
+    plan = plan_of(transaction("visit", transaction("order", jmx.sampler("step"), parent=True)))
     lines = in_turn(transactions("order"), transactions("visit"))
     verdict = verdict_on(tmp_path, plan, lines, "hits<100", "hits of visit<100")
     assert verdict.verdict == "PASS"
@@ -141,17 +137,15 @@ def test_an_answer_that_only_looks_like_a_transaction_is_a_request(tmp_path):
 def test_transactions_of_one_name_with_a_parent_sample_and_without_are_refused(tmp_path):
     beside = transaction("order", jmx.sampler("cart"))
     plan = plan_of(beside, transaction("order", jmx.sampler("step"), parent=True))
-    with pytest.raises(EvidenceError, match="with 'Generate parent sample' and without") as refused:
+    said = r"^.*with 'Generate parent sample' and without.*rename one of them.*\Z"
+    with pytest.raises(EvidenceError, match=said):
         verdict_on(tmp_path, plan, transactions("order"), "fail>0%")
-    assert len(str(refused.value).splitlines()) == 1
-    assert "rename one of them" in str(refused.value)
 
 
 def test_rows_that_may_be_of_either_kind_make_the_run_invalid(tmp_path):
     beside = transaction("order 1", jmx.sampler("cart"))
     plan = plan_of(beside, transaction("order ${id}", jmx.sampler("step"), parent=True))
-    lines = in_turn(rows("cart"), transactions("order 1"))
-    verdict = verdict_on(tmp_path, plan, lines, "fail>0%")
+    verdict = verdict_on(tmp_path, plan, in_turn(rows("cart"), transactions("order 1")), "fail>0%")
     assert verdict.verdict == "INVALID"
     assert "kpi.jtl: holds rows of Transaction Controllers named 'order 1'" in reasons(verdict)
     clear = in_turn(rows("cart"), transactions("order 2", failed=1))
@@ -199,7 +193,5 @@ def test_what_the_jtl_has_no_column_of_is_not_taken_for_zero(tmp_path, criterion
 
 def test_what_needs_no_column_that_is_missing_is_judged(tmp_path):
     lacking = [column for column, _ in SUMS.values()]
-    criteria = ("fail>0%", "p95>1s", "hits<100")
-    plan = plan_of(jmx.sampler("home"))
-    verdict = verdict_on(tmp_path, plan, rows("home"), *criteria, lacking=lacking)
-    assert verdict.verdict == "PASS"
+    made = tmp_path, plan_of(jmx.sampler("home")), rows("home"), "fail>0%", "p95>1s", "hits<100"
+    assert verdict_on(*made, lacking=lacking).verdict == "PASS"

@@ -44,19 +44,17 @@ def fails_from(second):
     return changed(change)
 
 
-def said(verdict):
-    return verdict.executions[0]
+def on_looks(judged, *criteria, **changes):
+    """What judge says of the run's one execution, which may end early."""
+    return judged(*(criteria or PASSES), interim=LOOKS, **changes).executions[0]
 
 
-def test_an_execution_is_judged_by_the_look_that_settles_it(judged):
-    found = said(judged(*PASSES, interim=LOOKS))
+def test_an_execution_is_judged_by_the_look_that_settles_it_and_by_nothing_behind_it(judged):
+    found = on_looks(judged)
     assert (found.verdict, found.course.looks_s) == ("PASS", (6.0,))
     assert {it.decided_after_s for it in found.criteria} == {6.0}
     assert 150 < found.criteria[0].samples < 210
-
-
-def test_what_came_behind_the_look_is_not_judged(judged):
-    found = said(judged(*PASSES, interim=LOOKS, decided_s=6.0, spoiled=fails_from(6.0)))
+    found = on_looks(judged, decided_s=6.0, spoiled=fails_from(6.0))
     assert (found.verdict, found.warnings) == ("PASS", ())
 
 
@@ -68,7 +66,7 @@ def test_a_jmeter_that_was_ended_by_a_look_may_exit_as_it_likes(judged):
 
 
 def test_what_is_open_goes_on_to_the_end_of_the_budget(judged):
-    found = said(judged("p99.9 of nap>1s", interim=LOOKS))
+    found = on_looks(judged, "p99.9 of nap>1s")
     assert found.course.looks_s == (6.0, 8.0)
     assert found.verdict == "INCONCLUSIVE"
     assert "modules.stop-when-decided.budget" in found.reasons[0].text
@@ -95,7 +93,7 @@ def slow(from_s, to_s, elapsed_ms):
 
 def test_a_request_without_its_answer_keeps_a_look_from_passing(judged):
     """It is due at 3 s and answers before 8 s, so that it is missing at 6 s, lag and all."""
-    found = said(judged(*PASSES, interim=LOOKS, spoiled=slow(3.0, 3.5, 4400)))
+    found = on_looks(judged, spoiled=slow(3.0, 3.5, 4400))
     assert (found.verdict, found.course.looks_s) == ("PASS", (6.0, 8.0))
     dates = {it.subject: it.decided_after_s for it in found.criteria}
     assert dates == {"p50": 6.0, "fail": 8.0}
@@ -109,7 +107,7 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
             fields["elapsed"] = str(int((7.2 - at_s) * 1000))
 
     slow_at_first = written_by(changed(change), BEGAN_MS * 2)
-    found = said(judged("hits of nap<1", interim=LOOKS, spoiled=slow_at_first))
+    found = on_looks(judged, "hits of nap<1", spoiled=slow_at_first)
     assert found.course.looks_s == (6.0, 8.0)
     assert found.course.since["hits of nap<1"][0] == "INVALID"
     assert found.criteria[0].verdict == "PASS"
@@ -127,13 +125,13 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
 )
 def test_a_count_is_about_all_of_the_budget(judged, criterion, verdict, looks_s):
     """There are 180 requests in 6 s and 240 in 8 s."""
-    found = said(judged(criterion, interim=LOOKS))
+    found = on_looks(judged, criterion)
     assert (found.verdict, found.course.looks_s) == (verdict, looks_s)
 
 
 def test_a_count_that_is_open_when_another_criterion_ends_the_execution_decides_nothing(judged):
     """The seconds behind the look are Tollgate's own doing."""
-    found = said(judged("hits of nap<200", "p50 of nap>1ms", interim=LOOKS, decided_s=6.0))
+    found = on_looks(judged, "hits of nap<200", "p50 of nap>1ms", decided_s=6.0)
     assert [it.verdict for it in found.criteria] == ["INCONCLUSIVE", "FAIL"]
     assert found.verdict == "FAIL"
 
@@ -155,11 +153,11 @@ ONCE = jmx.plan(
     ),
     jmx.group(jmx.sampler("home"), threads=2, duration=None),
 )
-BASKET = row(500, label="basket", elapsed=50, thread="first 1-1") + f",{START_MS}"
 #: Whose time is over before the look.
 SHORT = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=5))
 LOG_IN = row(0, label="log in", elapsed=1000, thread="first 1-1") + f",{START_MS}"
 STARTED = "visitors-ThreadStarter 1"
+BASKET = row(500, label="basket", elapsed=50, thread="first 1-1") + f",{START_MS}"
 
 
 def loop(second_thread_until_s, group="visitors 1"):
@@ -192,8 +190,7 @@ def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
 ):
     times = {"measured": 0.0, "interim": LOOKS, "decided_s": 6.0}
     own_run.make(tmp_path, plan, lines, "fail>0%", "avg-rt of home>9s", **times)
-    record = manifest.read(tmp_path)
-    run, settings = evidence.gather(tmp_path, record)
+    run, settings = evidence.gather(tmp_path, manifest.read(tmp_path))
     results = judge(run, settings).executions[0].criteria
     assert run.executions[0].measured_s == 6.0
     assert tuple(it.subject for it in results if it.verdict == "INCONCLUSIVE") == open_at
@@ -216,18 +213,16 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     ended = decider.course.looks_s[-1] if decider.is_over else None
     run_folder.make(tmp_path, PASSES, interim=LOOKS, decided_s=ended)
     run_folder.spoil(tmp_path, content)
-    again = manifest.read(tmp_path)
-    run, settings = evidence.gather(tmp_path, again)
+    run, settings = evidence.gather(tmp_path, manifest.read(tmp_path))
     verdict = judge(run, settings)
     looks_s = verdict.executions[0].course.looks_s
     assert looks_s[: len(decider.course.looks_s)] == decider.course.looks_s
     if not decider.is_over:
         return
-    live = {it.criterion: (it.verdict, it.low, it.high, it.observed) for it in decider.last.results}
-    found = {
-        it.criterion: (it.verdict, it.low, it.high, it.observed)
-        for it in verdict.executions[0].criteria
-    }
+    live, found = (
+        {it.criterion: (it.verdict, it.low, it.high, it.observed) for it in results}
+        for results in (decider.last.results, verdict.executions[0].criteria)
+    )
     assert live == found
     assert json.dumps(to_dict(verdict, run, "check", {}))
 

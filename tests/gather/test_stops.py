@@ -48,17 +48,16 @@ def verdict_after(folder, criteria, content, found, **changes):
     return run_folder.verdict_of(folder)
 
 
-def test_a_run_is_stopped_and_judged_by_the_same_samples(tmp_path):
+@pytest.mark.parametrize("changes", [{}, {"interim": LOOKS}])
+def test_a_run_is_stopped_and_judged_by_the_same_samples(tmp_path, changes):
     criteria, content = (TRIPS, "p50 of nap>1s"), changed(failing)
-    found = stopped(tmp_path, criteria, content)
-    verdict = verdict_after(tmp_path, criteria, content, found)
-    (execution,) = verdict.executions
-    result = execution.criteria[0]
+    found = stopped(tmp_path, criteria, content, **changes)
+    verdict = verdict_after(tmp_path, criteria, content, found, **changes)
+    result = verdict.executions[0].criteria[0]
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert (result.verdict, result.window, result.observed) == ("FAIL", "5-7 s", 100.0)
-    assert (result.observed, result.window, result.samples) == (
-        *(found[1].observed, found[1].window, found[1].samples),
-    )
+    for name in ("observed", "window", "samples"):
+        assert getattr(result, name) == getattr(found[1], name)
 
 
 def test_the_stop_and_the_verdict_call_one_function(tmp_path, monkeypatch):
@@ -92,19 +91,16 @@ def test_what_jmeter_gave_up_when_the_run_was_stopped_is_not_judged(tmp_path):
 
 def test_looking_for_a_stop_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     """However slow a look is: its own seconds are those that this clock is asked for."""
-    record = run_folder.make(tmp_path, (TRIPS,))
-    (examined,) = contexts(tmp_path, record)
+    (examined,) = contexts(tmp_path, run_folder.make(tmp_path, (TRIPS,)))
     clock, looks = [0.0], []
-
-    def now():
-        return clock[0]
 
     def slow_stop(_examined, _store):
         looks.append(clock[0])
         clock[0] += 2.0
 
     monkeypatch.setattr(watching, "find_stop", slow_stop)
-    watch = SampleWatch(StopDecider(examined, now), tmp_path / run_folder.JTL, now)
+    decider = StopDecider(examined, lambda: clock[0])
+    watch = SampleWatch(decider, tmp_path / run_folder.JTL, lambda: clock[0])
     while clock[0] < 420:
         watch.look()
         clock[0] += 1.0
@@ -146,11 +142,3 @@ def test_a_stop_is_a_fail_of_the_whole_run(tmp_path, window, limit, elapsed, fai
         return
     assert verdict_after(tmp_path, (criterion,), content, found).verdict == "FAIL"
     assert whole == "FAIL"
-
-
-@pytest.mark.parametrize("looks", [None, "looks"])
-def test_a_run_that_may_end_early_is_stopped_like_any_other(tmp_path, looks):
-    changes = {"interim": LOOKS} if looks else {}
-    found = stopped(tmp_path, (TRIPS,), changed(failing), **changes)
-    verdict = verdict_after(tmp_path, (TRIPS,), changed(failing), found, **changes)
-    assert verdict.exit_code == 3

@@ -31,32 +31,34 @@ def refusal(folder, *criteria, plan=None, **changes):
 
 
 def test_a_criterion_on_a_target_that_the_forecast_never_asks_for_is_refused(tmp_path):
-    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, nap=1.0)) == ""
-    assert refusal(tmp_path, "fail>0%", forecast=forecast(30, sum=1.0)) == ""
-    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, sum=1.0)) == (
+    def said(forecast, criterion="fail of nap>0%"):
+        return refusal(tmp_path, criterion, forecast=forecast)
+
+    assert said(forecast(30, nap=1.0)) == ""
+    assert said(forecast(30, sum=1.0), "fail>0%") == ""
+    assert said(forecast(30, sum=1.0)) == (
         "criterion 'fail of nap>0%': label 'nap': the forecast data/mine.csv has no column nap, "
         "so that it is never asked; add the column nap, or remove the criterion"
     )
-    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, sum=1.0, nap=0.0)) == (
+    assert said(forecast(30, sum=1.0, nap=0.0)) == (
         "criterion 'fail of nap>0%': label 'nap': data/mine.csv gives nap no share in any step of "
         "this run; give nap a share, or remove the criterion"
     )
-
-
-def test_a_share_of_no_requests_at_all_is_none(tmp_path):
     record = forecast(30, 0, sum=1.0)
-    record["steps"][1]["shares"] = {"nap": 1.0}
-    assert "gives nap no share" in refusal(tmp_path, "fail of nap>0%", forecast=record)
+    record["steps"][1]["shares"] = {"nap": 1.0}  # of no requests at all
+    assert "gives nap no share" in said(record)
+
+
+HOME = jmx.sampler("home")
 
 
 @pytest.mark.parametrize(
     ("group", "is_refused"),
     [
-        (jmx.plugin_group(jmx.sampler("home"), kind="Arrivals"), True),
-        (jmx.plugin_group(jmx.sampler("home"), kind="FreeFormArrivals"), True),
-        (jmx.plugin_group(jmx.sampler("home")), False),
-        (jmx.open_group(jmx.sampler("home"), seed=0), True),
-        (jmx.open_group(jmx.sampler("home")), False),
+        (jmx.plugin_group(HOME, kind="Arrivals"), True),
+        (jmx.plugin_group(HOME, kind="FreeFormArrivals"), True),
+        *((jmx.plugin_group(HOME), False), (jmx.open_group(HOME), False)),
+        (jmx.open_group(HOME, seed=0), True),
     ],
 )
 def test_looks_that_could_not_tell_what_is_under_way_are_refused(tmp_path, group, is_refused):

@@ -32,14 +32,20 @@ def loop(until_s, threads=(1, 2), labels=("home",)):
     ]
 
 
-def counts(folder, plan, lines, **changes):
-    own_run.make(folder, plan, lines, "fail>90%", **changes)
-    execution = own_run.gathered(folder)
-    return {name: data.service for (name, _), data in execution.labels.items()}, execution
+@pytest.fixture
+def counts(tmp_path):
+    """(samples by their labels, the execution) of a load of a plan that was ended by force."""
+
+    def of(lines, plan=ENDLESS, **changes):
+        own_run.make(tmp_path, plan, lines, "fail>90%", **FORCED | changes)
+        execution = own_run.gathered(tmp_path)
+        return {name: data.service for (name, _), data in execution.labels.items()}, execution
+
+    return of
 
 
-def test_requests_that_never_ended_hold_back_those_that_each_thread_would_have_sent(tmp_path):
-    found, execution = counts(tmp_path, ENDLESS, loop(6), **FORCED)
+def test_requests_that_never_ended_hold_back_those_that_each_thread_would_have_sent(counts):
+    found, execution = counts(loop(6))
     # Those under way, and ten a second of each thread until the load was ended.
     assert found["home"].errors == 2 + 2 * 39
     lost = found["home"].code_mask(NO_ANSWER)
@@ -51,35 +57,33 @@ def test_requests_that_never_ended_hold_back_those_that_each_thread_would_have_s
     assert "about 6 s until the load was ended after 10 s: 80 requests" in told
 
 
-def test_threads_whose_time_was_over_would_have_sent_nothing(tmp_path):
+def test_threads_whose_time_was_over_would_have_sent_nothing(counts):
     plan = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=8))
-    found, _ = counts(tmp_path, plan, loop(6), **FORCED)
+    found, _ = counts(loop(6), plan)
     assert found["home"].errors == 2 + 2 * 19
 
 
-def test_requests_that_jmeter_gave_up_are_samples_already(tmp_path):
+def test_requests_that_jmeter_gave_up_are_samples_already(counts):
     broken = [line(6, thread=it, elapsed=34_500, ok=False) for it in (1, 2)]
-    found, _ = counts(tmp_path, ENDLESS, [*loop(6), *broken], **FORCED)
+    found, _ = counts([*loop(6), *broken])
     assert found["home"].errors == 2 + 2 * 39
     assert found["home"].n[found["home"].code_mask(NO_ANSWER)].sum() == 2 * 39
 
 
-def test_a_thread_that_got_its_answer_is_charged_with_nothing(tmp_path):
-    answered = [line(9.9, thread=2, elapsed=900)]
-    found, execution = counts(tmp_path, ENDLESS, [*loop(9), *answered], **FORCED)
+def test_a_thread_that_got_its_answer_is_charged_with_nothing(counts):
+    found, execution = counts([*loop(9), line(9.9, thread=2, elapsed=900)])
     assert found["home"].errors == 1 + 9
     assert execution.facts.machine_problems == ()
 
 
 @pytest.mark.parametrize("longest_ms", [4_000, 5_000])
-def test_a_wait_that_was_no_longer_than_for_other_answers_proves_nothing(tmp_path, longest_ms):
-    slow = [line(0, elapsed=longest_ms)]
-    found, _ = counts(tmp_path, ENDLESS, [*slow, *loop(6)], **FORCED)
+def test_a_wait_that_was_no_longer_than_for_other_answers_proves_nothing(counts, longest_ms):
+    found, _ = counts([line(0, elapsed=longest_ms), *loop(6)])
     assert found["home"].errors == 0
 
 
-def test_what_was_held_back_has_the_labels_that_the_thread_had_sent(tmp_path):
-    found, execution = counts(tmp_path, PAIR, loop(6, labels=("home", "cart")), **FORCED)
+def test_what_was_held_back_has_the_labels_that_the_thread_had_sent(counts):
+    found, execution = counts(loop(6, labels=("home", "cart")), PAIR)
     # Five a second of each; which of the two is under way nobody knows.
     assert {label: each.errors for label, each in found.items()} == {"home": 40, "cart": 40}
     (told,) = [text for text in execution.facts.notes if "waited for an answer" in text]
@@ -92,26 +96,20 @@ def test_a_service_that_hangs_fails_though_its_failures_are_few(tmp_path):
     assert "(service) nap-alone: fail = 40 % " in reasons(verdict)
 
 
-UNSEEN = {
-    "a killed JMeter writes down nothing": {"exit_code": -9},
-    "samples have no names of threads": {"lacking": ("threadName",)},
-}
-
-
-@pytest.mark.parametrize("changes", UNSEEN.values(), ids=UNSEEN)
+# A killed JMeter writes nothing down; or the samples have no names of threads.
+@pytest.mark.parametrize("changes", [{"exit_code": -9}, {"lacking": ("threadName",)}])
 def test_silence_that_may_have_other_reasons_is_invalid(tmp_path, changes):
-    def verdict_on(folder, until_s):
-        own_run.make(folder, ENDLESS, loop(until_s), "fail>1%", **FORCED, **changes)
-        return own_run.run_folder.verdict_of(folder)
+    hung, busy = (
+        own_run.verdict_on(tmp_path / name, ENDLESS, loop(until_s), "fail>1%", **FORCED, **changes)
+        for name, until_s in (("hung", 6), ("busy", 10))
+    )
+    assert hung.verdict == "INVALID"
+    assert "no sample came in the last 4 s before STOP_AFTER ended the load" in reasons(hung)
+    assert "no sample came" not in reasons(busy)
 
-    verdict = verdict_on(tmp_path / "hung", 6)
-    assert verdict.verdict == "INVALID"
-    assert "no sample came in the last 4 s before STOP_AFTER ended the load" in reasons(verdict)
-    assert "no sample came" not in reasons(verdict_on(tmp_path / "busy", 10))
 
-
-def test_a_thread_that_paused_when_the_load_ended_in_good_order_waited_for_nothing(tmp_path):
-    found, _ = counts(tmp_path, ENDLESS, loop(6), **{**FORCED, "ended_by_force": False})
+def test_a_thread_that_paused_when_the_load_ended_in_good_order_waited_for_nothing(counts):
+    found, _ = counts(loop(6), ended_by_force=False)
     assert found["home"].errors == 0
 
 

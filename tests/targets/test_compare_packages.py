@@ -82,17 +82,13 @@ def version_in(folder):
     return subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """No npm, where what it installs does not matter."""
-    monkeypatch.setattr(checkout, "NPM", ("mkdir", "node_modules"))
-
-
 def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root):
     folder = base("1.0.0")
     assert given(folder) == "the same as head's"
     assert (folder / "node_modules").readlink() == root / "node_modules"
     assert version_in(folder) == "1.0.0\n"
+    shutil.rmtree(folder)  # which leaves the packages whole
+    assert version_in(root) == "1.0.0\n"
 
 
 def test_a_base_with_another_lock_file_gets_its_own_packages(base, given, root):
@@ -102,20 +98,13 @@ def test_a_base_with_another_lock_file_gets_its_own_packages(base, given, root):
     assert version_in(root) == "1.0.0\n"
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("file", ["package.json", ".npmrc"])
-def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, file):
+def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, monkeypatch, file):
+    monkeypatch.setattr(checkout, "NPM", ("mkdir", "node_modules"))
     folder = base("1.0.0")
-    text = (folder / file).read_text() if (folder / file).exists() else ""
-    (folder / file).write_text(f"{text}\n")
+    with (folder / file).open("a") as text:
+        text.write("\n")
     assert given(folder) == "installed"
-
-
-def test_removing_the_check_out_leaves_the_shared_packages_whole(base, given, root):
-    folder = base("1.0.0")
-    given(folder)
-    shutil.rmtree(folder)
-    assert version_in(root) == "1.0.0\n"
 
 
 @pytest.mark.parametrize("who", ["base", "both"])
@@ -130,21 +119,18 @@ def test_packages_that_are_part_of_the_checkout_are_not_shared(tmp_path, given, 
     assert version_in(linked) == "3.0.0\n"
 
 
-def broken(folder):
-    (folder / "package-lock.json").write_text("{")
-
-
-def damaged(folder):
-    (folder / "tool.tgz").write_bytes(b"no archive")
-
-
 @pytest.mark.parametrize(
-    ("spoil", "why"),
-    [(broken, "can only install with an existing package-lock.json"), (damaged, "sha512")],
+    ("file", "content", "why"),
+    [
+        ("package-lock.json", "{", "can only install with an existing package-lock.json"),
+        ("tool.tgz", "no archive", "sha512"),
+    ],
 )
-def test_packages_that_can_t_be_installed_are_told_in_one_line(base, given, tmp_path, spoil, why):
+def test_packages_that_can_t_be_installed_are_told_in_one_line(
+    base, given, tmp_path, file, content, why
+):
     folder = base()
-    spoil(folder)
+    (folder / file).write_text(content)
     with pytest.raises(PackagesError) as refused:
         given(folder)
     said = str(refused.value)
@@ -155,11 +141,14 @@ def test_packages_that_can_t_be_installed_are_told_in_one_line(base, given, tmp_
     assert (tmp_path / "npm.log").read_text()
 
 
-def test_a_base_without_a_lock_file_is_refused(base, given):
+def test_without_a_lock_file_or_without_npm_a_base_is_refused(base, given, monkeypatch):
     folder = base()
     (folder / "package-lock.json").unlink()
     with pytest.raises(PackagesError, match=r"base has no package-lock\.json"):
         given(folder)
+    monkeypatch.setattr(checkout, "NPM", ("no-such-npm", "ci"))
+    with pytest.raises(PackagesError, match="npm is not on PATH"):
+        given(base(name="other"))
 
 
 def test_packages_in_the_repository_stay_what_they_are(base, given):
@@ -168,12 +157,6 @@ def test_packages_in_the_repository_stay_what_they_are(base, given):
     (folder / "node_modules" / "tool" / "index.js").write_text("module.exports = 'committed';")
     assert given(folder) == "as committed"
     assert version_in(folder) == "committed\n"
-
-
-def test_without_npm_it_says_what_to_install(base, given, monkeypatch):
-    monkeypatch.setattr(checkout, "NPM", ("no-such-npm", "ci"))
-    with pytest.raises(PackagesError, match="npm is not on PATH"):
-        given(base())
 
 
 def test_npm_s_reason_is_what_explains_most():
@@ -195,26 +178,24 @@ def test_head_must_have_what_its_lock_file_asks_for(made, root):
         check_head_packages(root)
 
 
+ONE, OTHER = {"integrity": "sha512-a"}, {"integrity": "sha512-b"}
+FIRST, SECOND = ({"resolved": f"git+ssh://host/it.git#{number}"} for number in (1, 2))
+
+
 @pytest.mark.parametrize(
     ("asked", "found", "same"),
     [
-        ({"integrity": "sha512-a"}, {"integrity": "sha512-b"}, False),
-        ({"integrity": "sha1-c sha512-a"}, {"integrity": "sha512-a"}, True),
-        ({"resolved": "git+ssh://host/it.git#1"}, {"resolved": "git+ssh://host/it.git#2"}, False),
-        ({"resolved": "git+ssh://host/it.git#1"}, {"integrity": "sha512-b"}, True),
+        *((ONE, OTHER, False), ({"integrity": "sha1-c sha512-a"}, ONE, True)),
+        *((FIRST, SECOND, False), (FIRST, OTHER, True)),
         # From a mirror, which has the same under another address.
-        (
-            {"integrity": "sha512-a", "resolved": "https://one.example/it.tgz"},
-            {"integrity": "sha512-a", "resolved": "https://two.example/it.tgz"},
-            True,
-        ),
+        (*(ONE | {"resolved": f"https://{name}.example/it.tgz"} for name in ("one", "two")), True),
     ],
 )
 def test_a_version_alone_does_not_make_a_package_the_same(tmp_path, asked, found, same):
+    (tmp_path / "node_modules").mkdir()
     for name, told in (("package-lock.json", asked), ("node_modules/.package-lock.json", found)):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        packages_told = {"packages": {"node_modules/it": {"version": "1.0.0", **told}}}
-        (tmp_path / name).write_text(json.dumps(packages_told))
+        packages = {"node_modules/it": {"version": "1.0.0", **told}}
+        (tmp_path / name).write_text(json.dumps({"packages": packages}))
     if same:
         check_head_packages(tmp_path)
         return

@@ -44,14 +44,10 @@ def test_the_base_is_where_the_branch_left_the_main_branch_of_the_remote(clone):
     assert not found.is_control
 
 
-def test_a_detached_head_as_ci_checks_it_out_is_no_different(clone):
+def test_a_detached_head_is_no_different_and_the_merge_of_a_pull_request_is_based_on_main(clone):
     expected = find_revisions(clone.root, None)
     clone.git("checkout", "--quiet", "--detach")
     assert find_revisions(clone.root, None) == expected
-
-
-def test_the_merge_of_a_pull_request_has_the_tip_of_main_as_its_base(clone):
-    clone.git("checkout", "--quiet", "--detach")
     clone.git("merge", "--quiet", "--strategy=ours", "--message", "merge", "origin/main")
     assert find_revisions(clone.root, None).base == clone.git("rev-parse", "origin/main")
 
@@ -74,11 +70,9 @@ def test_without_a_remote_the_local_main_branch_has_to_do(tmp_path):
 
 
 def test_on_the_main_branch_with_nothing_ahead_it_says_what_to_set(upstream, tmp_path):
-    made = upstream.clone(tmp_path / "fresh")
-    said = refused(made.root)
-    assert "nothing that origin/main has not" in said
-    assert "BASE=HEAD~1" in said
-    assert "BASE=HEAD for the control" in said
+    said = refused(upstream.clone(tmp_path / "fresh").root)
+    for words in ("nothing that origin/main has not", "BASE=HEAD~1", "BASE=HEAD for the control"):
+        assert words in said
 
 
 @pytest.mark.parametrize("path", ["app/server.js", "app/new.js", "README.md", "lib/new.js"])
@@ -103,6 +97,7 @@ def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag)
 
 
 def test_a_folder_of_reports_that_is_a_link_is_no_change(upstream, tmp_path):
+    assert find_revisions(upstream.root, "HEAD").is_control
     upstream.commit("A page.", "reports/README.md")
     shutil.rmtree(upstream.root / "reports")
     (upstream.root / "reports").symlink_to(tmp_path)
@@ -140,27 +135,23 @@ def test_of_a_repository_with_several_parts_only_the_project_counts(upstream):
     assert not find_revisions(upstream.root / "perf", "HEAD").is_control
 
 
-def test_base_head_on_a_clean_tree_is_the_control(upstream):
-    assert find_revisions(upstream.root, "HEAD").is_control
-    assert not find_revisions(upstream.root, "HEAD~1").is_control
-
-
 @pytest.mark.parametrize("name", ["v1", "HEAD~1", "v1~0", ":/first"])
 def test_a_base_may_be_named_in_every_way_that_git_knows(upstream, name):
     upstream.git("tag", "--annotate", "--message", "v1", "v1", "HEAD~1")
     found = find_revisions(upstream.root, name)
     assert found.base == upstream.git("rev-parse", "HEAD~1")
     assert found.base_text == f"{found.base[:7]} ({name})"
+    assert not found.is_control
+
+
+FETCH = "`git fetch` it"
 
 
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("featur", "did you mean feature?"),
-        ("--all", "`git fetch` it"),
-        ("HEAD:app", "`git fetch` it"),
-        ("f00f00f", "`git fetch` it"),
-        ("", "`git fetch` it"),
+        *(("featur", "did you mean feature?"), ("--all", FETCH), ("HEAD:app", FETCH)),
+        *(("f00f00f", FETCH), ("", FETCH)),
     ],
 )
 def test_a_base_that_git_does_not_know_is_refused_with_the_nearest(clone, name, step):
@@ -193,25 +184,16 @@ def test_a_checkout_of_one_branch_alone_has_no_main_branch(clone, tmp_path):
     assert "set BASE, or `git fetch --unshallow`" in said
 
 
-def test_histories_without_a_common_commit_are_refused(upstream):
+def test_what_has_no_history_to_find_a_base_in_is_refused(upstream, tmp_path, monkeypatch):
     upstream.git("switch", "--quiet", "--orphan", "unrelated")
     upstream.commit("unrelated")
     assert "HEAD and main have no commit in common; or set BASE" in refused(upstream.root)
-
-
-def test_an_unpacked_archive_is_no_checkout(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     said = refused(tmp_path)
     assert "not a git repository" in said
     assert "BASE_URL and HEAD_URL" in said
-
-
-def test_a_repository_without_a_commit_is_refused(tmp_path):
     Repo(tmp_path).git("init", "--quiet")
     assert "has no commit yet" in refused(tmp_path)
-
-
-def test_without_git_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "git is not on PATH" in refused(tmp_path)
 

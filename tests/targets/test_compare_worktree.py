@@ -44,23 +44,31 @@ def checkout(tmp_path):
     return made
 
 
-def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, tmp_path):
-    head = checkout.git("rev-parse", "HEAD")
-    folder = checkouts.check_out(checkout.root, head, tmp_path / "base")
+@pytest.fixture
+def check_out(checkout, tmp_path):
+    """Checks a revision of the project out as a base; returns the folder of its project."""
+
+    def check_out(of, project="."):
+        return checkouts.check_out(checkout.root / project, of, tmp_path / "base")
+
+    return check_out
+
+
+def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, check_out):
+    folder = check_out(checkout.git("rev-parse", "HEAD"))
     assert (folder / SERVER).read_text() == "second"
     assert (folder / "app" / "link").read_text() == "linked"
     assert (folder / "omitted.txt").exists()
     assert (folder / "a.crlf").read_bytes() == b"one\r\ntwo\r\n"
-    first = checkout.git("rev-parse", "HEAD~1")
-    folder = checkouts.check_out(checkout.root, first, tmp_path / "base")
+    folder = check_out(checkout.git("rev-parse", "HEAD~1"))
     assert sorted(it.name for it in folder.iterdir()) == [".git", "app"]
     assert (folder / SERVER).read_text() == "first"
 
 
-def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path):
+def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path, check_out):
     before = checkout.state()
     git_before = sorted((checkout.root / ".git").rglob("*"))
-    checkouts.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+    check_out(checkout.git("rev-parse", "HEAD"))
     for _ in range(2):
         checkouts.remove(tmp_path / "base", checkout.root)
         assert not (tmp_path / "base").exists()
@@ -69,39 +77,48 @@ def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path
     assert not (tmp_path / "hooked").exists()
 
 
-def test_meanwhile_no_branch_is_locked(checkout, tmp_path):
-    checkouts.check_out(checkout.root, "main", tmp_path / "base")
+def test_meanwhile_no_branch_is_locked(checkout, check_out):
+    check_out("main")
     checkout.git("switch", "--quiet", "--detach")
     checkout.git("switch", "--quiet", "main")
     checkout.git("branch", "--move", "main", "other")
 
 
-def test_worktrees_of_the_user_s_stay_also_those_that_are_not_there_now(checkout, tmp_path):
+def test_worktrees_of_the_user_s_stay_mounted_or_not(checkout, tmp_path, check_out):
     for name in ("base", "away"):
         mine = str(tmp_path / "mine" / name)
         checkout.git("worktree", "add", "--quiet", "--detach", mine, "HEAD")
     (tmp_path / "mine" / "away").rename(tmp_path / "unmounted")
     before = checkout.git("worktree", "list")
-    checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
+    check_out("HEAD")
     assert checkout.git("worktree", "list").count("\n") == 3
     checkouts.remove(tmp_path / "base", checkout.root)
     assert checkout.git("worktree", "list") == before
 
 
-def test_an_entry_that_a_killed_git_left_locked_goes_with_the_next_check_out(checkout, tmp_path):
-    checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
+def test_an_entry_that_a_killed_git_left_locked_goes_with_the_next_check_out(checkout, check_out):
+    check_out("HEAD")
     (checkout.root / ".git" / "worktrees" / "base" / "locked").write_text("initializing")
-    folder = checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
-    assert (folder / SERVER).read_text() == "first"
+    assert (check_out("HEAD~1") / SERVER).read_text() == "first"
     assert checkout.git("worktree", "list").count("\n") == 1
 
 
-def test_a_sparse_checkout_gets_the_whole_base(checkout, tmp_path):
+def test_a_sparse_checkout_gets_the_whole_base(checkout, check_out):
     checkout.git("restore", ".")
     checkout.git("sparse-checkout", "set", "--no-cone", "/app/")
     assert not (checkout.root / "link.txt").exists()
-    folder = checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
-    assert (folder / "link.txt").exists()
+    assert (check_out("HEAD") / "link.txt").exists()
+
+
+def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
+    checkout, check_out, monkeypatch
+):
+    index = checkout.root / ".git" / "index"
+    monkeypatch.setenv("GIT_DIR", str(index.parent))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(index))
+    before = index.read_bytes()
+    assert (check_out("HEAD~1") / SERVER).read_text() == "first"
+    assert index.read_bytes() == before
 
 
 def test_a_linked_worktree_is_a_checkout_like_any_other(checkout, tmp_path):
@@ -110,70 +127,57 @@ def test_a_linked_worktree_is_a_checkout_like_any_other(checkout, tmp_path):
     assert (folder / SERVER).read_text() == "second"
 
 
-def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout, tmp_path):
+def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout, check_out):
     checkout.write("perf/app/server.js", "inside")
     checkout.commit("moved", "perf/README.md")
-    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = check_out("HEAD", "perf")
     assert (folder / SERVER).read_text() == "inside"
     with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
-        checkouts.check_out(checkout.root / "perf", "HEAD~1", tmp_path / "base")
+        check_out("HEAD~1", "perf")
 
 
-def test_of_a_repository_with_several_parts_only_the_project_s_is_checked_out(checkout, tmp_path):
+def test_only_the_project_s_part_of_a_repository_is_checked_out(checkout, tmp_path, check_out):
     checkout.write("perf/app/server.js", "inside")
     checkout.write("perf/b.crlf", "one\ntwo\n")
     checkout.commit("large", "other/large.bin")
-    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = check_out("HEAD", "perf")
     assert sorted(it.name for it in (tmp_path / "base").iterdir()) == [".git", "perf"]
     # What .gitattributes says above the project counts all the same.
     assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
 
 
-def test_a_base_with_a_submodule_is_refused_because_it_would_be_without_it(checkout, tmp_path):
+def test_a_base_that_would_be_without_its_submodule_is_refused(checkout, tmp_path, check_out):
     lib = repo(tmp_path / "lib").root.as_uri()
     checkout.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", lib, "app/lib")
     checkout.write("perf/app/server.js", "inside")
     checkout.commit("with lib")
     said = r"app/lib is a submodule in HEAD, .*: start both .* compare them with BASE_URL and HEAD"
     with pytest.raises(GitError, match=said):
-        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
+        check_out("HEAD")
     assert not (tmp_path / "base").exists()
-    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = check_out("HEAD", "perf")
     assert (folder / SERVER).read_text() == "inside"
 
 
-def test_a_check_out_that_is_still_there_is_not_checked_out_into(checkout, tmp_path, monkeypatch):
-    checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+def test_a_check_out_that_is_still_there_is_not_checked_out_into(monkeypatch, check_out):
+    check_out("HEAD~1")
     monkeypatch.setattr(checkouts.shutil, "rmtree", lambda *_, **__: None)
     with pytest.raises(PlaceError, match=r"/base can't be removed"):
-        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
+        check_out("HEAD")
 
 
-def test_a_base_without_a_server_is_refused(checkout, tmp_path):
+def test_a_base_without_a_server_is_refused(checkout, check_out):
     checkout.git("rm", "--quiet", "--force", SERVER)
     checkout.git("commit", "--quiet", "--message", "gone")
     with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
-        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
+        check_out("HEAD")
 
 
-def test_a_check_out_that_fails_says_why_in_one_line(checkout, tmp_path):
+def test_a_check_out_that_fails_says_why_in_one_line(checkout, check_out):
     blob = checkout.git("rev-parse", f"HEAD:{SERVER}")
-    path = checkout.root / ".git" / "objects" / blob[:2] / blob[2:]
-    path.unlink()
-    with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): ") as refused:
-        checkouts.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
-    assert "\n" not in str(refused.value)
-
-
-def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
-    checkout, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("GIT_DIR", str(checkout.root / ".git"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(checkout.root / ".git" / "index"))
-    before = (checkout.root / ".git" / "index").read_bytes()
-    folder = checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
-    assert (folder / SERVER).read_text() == "first"
-    assert (checkout.root / ".git" / "index").read_bytes() == before
+    (checkout.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): .*\Z"):
+        check_out(checkout.git("rev-parse", "HEAD"))
 
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
@@ -198,22 +202,16 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeyp
 
 #: Prints nothing: a write to the pipe of a reader that was killed would end it.
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+SLEEPS = f"'{sys.executable}' -c 'import time; time.sleep(600)'"
 
 
-def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
-    nested = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & wait"]
+# The second ends itself, but what it left holds the output open: nobody knows whether more comes.
+@pytest.mark.parametrize("nested", [f"{SLEEPS} & wait", f"{SLEEPS} & exit 0"])
+def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(tmp_path, nested):
     with pytest.raises(TooLongError, match=r"`sh -c` did not end within 0\.5 s"):
-        checkouts._run(nested, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
+        checkouts._run(["sh", "-c", nested], tmp_path, os.environ | {"MARK": str(tmp_path)}, 0.5)
     support.wait_until(lambda: not marked(str(tmp_path)), "they have ended")
     assert not lock.STARTED.exists()
-
-
-def test_what_a_command_left_is_ended_though_the_command_has_ended_itself(tmp_path):
-    """It holds the output open, so that nobody knows whether more is to come."""
-    left = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & exit 0"]
-    with pytest.raises(TooLongError):
-        checkouts._run(left, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
-    support.wait_until(lambda: not marked(str(tmp_path)), "it has ended")
 
 
 def marked(text):
@@ -240,25 +238,24 @@ checkout._run(sys.argv[2:], Path.cwd(), __import__("os").environ, 600)
 def test_a_command_ends_with_who_waits_for_it_or_with_the_next_run(
     tmp_path, state, monkeypatch, number
 ):
-    started = state / "started.json"
-    mark = {"MARK": str(tmp_path)}
+    started, mark = state / "started.json", str(tmp_path)
     waiting = subprocess.Popen(
         [sys.executable, "-c", RUNNER, str(started), *SLEEPER],
-        env=support.environment(**mark),
+        env=support.environment(MARK=mark),
         stderr=subprocess.DEVNULL,
     )
-    support.wait_until(lambda: len(marked(str(tmp_path))) == 2, "both run")
+    support.wait_until(lambda: len(marked(mark)) == 2, "both run")
     support.wait_until(started.exists, "it is written down")
     waiting.send_signal(number)
     waiting.wait(support.PATIENCE)
     if number == signal.SIGKILL:
-        [orphan] = marked(str(tmp_path))
+        [orphan] = marked(mark)
         monkeypatch.setattr(leftovers, "BASE", tmp_path / "base")
         monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
         [told] = leftovers.clean_up()
         assert told.startswith(f"ended pid {orphan.pid} (")
         assert told.endswith("), left by a run that was killed")
-    support.wait_until(lambda: not marked(str(tmp_path)), "it has ended")
+    support.wait_until(lambda: not marked(mark), "it has ended")
     assert not started.exists()
 
 

@@ -32,18 +32,14 @@ def nap(**settings):
 @pytest.mark.parametrize(
     ("settings", "mode", "instances"),
     [
-        ({}, "fork", 1),
-        ({"instances": 1}, "cluster", 1),
-        ({"instances": 2}, "cluster", 2),
-        ({"instances": "2"}, "cluster", 2),
-        ({"instances": 0}, "cluster", 4),
-        ({"instances": "max"}, "cluster", 4),
-        ({"instances": -1}, "cluster", 3),
+        *(({}, "fork", 1), ({"exec_mode": "cluster"}, "cluster", 1)),
+        *(({"instances": 1}, "cluster", 1), ({"instances": 2}, "cluster", 2)),
+        *(({"instances": "2"}, "cluster", 2), ({"instances": 0}, "cluster", 4)),
+        *(({"instances": "max"}, "cluster", 4), ({"instances": -1}, "cluster", 3)),
         ({"instances": -2}, "fork", 2),  # PM2 looks for -1 alone
         ({"instances": -9, "exec_mode": "cluster"}, "cluster", 1),
         ({"instances": 2, "exec_mode": "fork"}, "fork", 2),
         ({"instances": 2, "exec_mode": "fork_mode"}, "fork", 2),
-        ({"exec_mode": "cluster"}, "cluster", 1),
         ({"instances": 2, "interpreter": "node"}, "cluster", 2),
         ({"instances": 2, "interpreter": "none"}, "fork", 2),
         ({"instances": 2, "script": "nap.sh"}, "fork", 2),
@@ -94,12 +90,8 @@ def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
 @pytest.mark.parametrize(
     ("declared", "limit"),
     [
-        ("512M", 512 * MIB),
-        ("1G", 1024 * MIB),
-        ("300K", 300 * 1024),
-        ("1048576", MIB),
-        (1048576, MIB),
-        (None, None),
+        *(("512M", 512 * MIB), ("1G", 1024 * MIB), ("300K", 300 * 1024)),
+        *(("1048576", MIB), (1048576, MIB), (None, None)),
         ("half a gigabyte", None),  # PM2 refuses it, and sets no limit
     ],
 )
@@ -108,13 +100,12 @@ def test_the_memory_limit_is_what_pm2_makes_of_it(ecosystem, declared, limit):
     assert found == {"nap": pm2.App("nap", 4000, "fork", 1, limit)}
 
 
+HOST, ENGINES = {"HOST": "10.0.0.10"}, {"ENGINES": "10.0.0.11:1099"}
+
+
 @pytest.mark.parametrize(
     ("given", "address"),
-    [
-        ({"HOST": "10.0.0.10"}, "127.0.0.1"),
-        ({"ENGINES": "10.0.0.11:1099"}, "127.0.0.1"),
-        ({"ENGINES": "10.0.0.11:1099", "HOST": "10.0.0.10"}, "10.0.0.10"),
-    ],
+    [(HOST, "127.0.0.1"), (ENGINES, "127.0.0.1"), (ENGINES | HOST, "10.0.0.10")],
 )
 def test_apps_listen_beyond_loopback_only_for_engines(monkeypatch, given, address):
     for name in ("HOST", "ENGINES"):
@@ -127,7 +118,7 @@ def test_apps_listen_beyond_loopback_only_for_engines(monkeypatch, given, addres
 
 @pytest.mark.parametrize("given", ["my-machine", "0.0.0.0", "::"])
 def test_a_host_that_is_no_address_to_be_reached_at_is_refused(monkeypatch, given):
-    monkeypatch.setenv("ENGINES", "10.0.0.11:1099")
-    monkeypatch.setenv("HOST", given)
+    for name, value in (ENGINES | {"HOST": given}).items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(pm2.Pm2Error, match="HOST"):
         pm2.host()

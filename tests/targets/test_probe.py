@@ -39,9 +39,9 @@ def balancer(*views):
         yield App("balancer", server.server_port, "fork", 1, deals_to="^pi-")
 
 
-def refusal(app):
+def refusal(app, seconds=0.2):
     with pytest.raises(probe.ProbeError) as caught:
-        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], 0.2)
+        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], seconds)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -58,12 +58,11 @@ def test_a_balancer_that_one_server_is_not_behind_is_refused_with_the_reason():
         assert "(pi-2: GET /healthz: 500)" in refusal(app)
     with balancer((200, {"pi-1": UP})) as app:
         assert "(pi-2: not found yet)" in refusal(app)
-
-
-def test_a_balancer_that_is_not_there_or_says_that_no_server_is_up_is_refused():
     with balancer((503, {})) as app:
         assert "HTTP Error 503" in refusal(app)
     assert "Connection refused" in refusal(app)
+    with greeting() as port:
+        assert "SSH-2.0-hello" in refusal(App("balancer", port, "fork", 1, deals_to="^pi-"), 0)
 
 
 class Foreign(Handler):
@@ -82,30 +81,31 @@ def server(*answers):
         yield listener.server_port
 
 
-def of_worker(number):
-    return 200, {"X-Worker": str(number)}
+def answered(port, mode="fork", instances=1, seconds=60, name="fork"):
+    """What is said of the answers of an app on this port."""
+    return probe.answers("127.0.0.1", App(name, port, mode, instances), instances, seconds)
 
 
-def test_each_worker_of_ours_has_to_answer():
-    with server(of_worker(0), of_worker(0), of_worker(1)) as port:
-        assert probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 60) == ""
-    with server(of_worker(0)) as port, pytest.raises(probe.ProbeError, match="only 1 of 2 workers"):
-        probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 0.2)
+FIRST, SECOND = ((200, {"X-Worker": number}) for number in "01")
+ILL = 503, {"X-Worker": "0"}
 
 
-def test_a_worker_of_ours_that_is_not_well_is_waited_for():
-    ill = 503, {"X-Worker": "0"}
-    with server(ill, ill, of_worker(0)) as port:
-        assert probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 60) == ""
-    with server(ill) as port, pytest.raises(probe.ProbeError, match="HTTP Error 503"):
-        probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 0.2)
+def test_each_worker_of_ours_has_to_answer_and_one_that_is_not_well_is_waited_for():
+    with server(FIRST, FIRST, SECOND) as port:
+        assert answered(port, "cluster", 2) == ""
+    with server(FIRST) as port, pytest.raises(probe.ProbeError, match="only 1 of 2 workers"):
+        answered(port, "cluster", 2, 0.2)
+    with server(ILL, ILL, FIRST) as port:
+        assert answered(port) == ""
+    with server(ILL) as port, pytest.raises(probe.ProbeError, match="HTTP Error 503"):
+        answered(port, seconds=0.2)
 
 
 @pytest.mark.parametrize("status", [200, 404, 500])
 def test_any_answer_does_of_an_app_that_names_no_worker(status):
     with server((status, {})) as port:
-        assert probe.answers("127.0.0.1", App("shop", port, "fork", 1), 1, 60) == ""
-        said = probe.answers("127.0.0.1", App("shop", port, "cluster", 4), 4, 60)
+        assert answered(port, name="shop") == ""
+        said = answered(port, "cluster", 4, name="shop")
     assert said.startswith("responses of shop have no X-Worker header, so it is unknown whether")
     assert "each of its 4 workers" in said
 
@@ -138,13 +138,13 @@ def test_what_speaks_no_http_is_no_answer():
 
 
 def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
-    with server((200, {})) as port:
+    with server((200, {}), (200, {}), (404, {})) as port:
         service = Url("http", "127.0.0.1", port)
         probe.answer_is_right(service, "/a", "^ok$")
         with pytest.raises(probe.ProbeError, match=r'answered 200 "ok", which does not match'):
             probe.answer_is_right(service, "/a", "fine")
-    with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
-        probe.answer_is_right(Url("http", "127.0.0.1", port), "/a", "ok")
+        with pytest.raises(probe.ProbeError, match="answered 404"):
+            probe.answer_is_right(service, "/a", "ok")
 
 
 @pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])
@@ -166,7 +166,7 @@ def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
     with socket.create_server(("127.0.0.1", 0)) as foreign:
         elsewhere = {"Location": f"http://127.0.0.1:{foreign.getsockname()[1]}/"}
         with server((status, elsewhere)) as port:
-            said = probe.answers("127.0.0.1", App("shop", port, "cluster", 2), 2, 60)
+            said = answered(port, "cluster", 2, name="shop")
             assert said.startswith("responses of shop have no X-Worker")
             with pytest.raises(probe.ProbeError, match=f"answered {status} "):
                 probe.answer_is_right(Url("http", "127.0.0.1", port), "/", "ok")
@@ -183,17 +183,8 @@ def test_a_host_that_is_none_is_one_line(host):
         assert "\n" not in str(caught.value)
 
 
-def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
-    with greeting() as port:
-        app = App("balancer", port, "fork", 1, deals_to="^pi-")
-        with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
-            probe.wait_for_balancer("127.0.0.1", app, ["pi-1"], 0)
-
-
 def test_a_port_in_use_is_refused_with_the_process_that_holds_it():
-    with socket.socket() as busy:
-        busy.bind(("127.0.0.1", 0))
-        busy.listen()
+    with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
         with pytest.raises(probe.ProbeError) as caught:
             probe.port_is_free("127.0.0.1", port, "cluster")

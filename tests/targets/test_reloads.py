@@ -15,17 +15,9 @@ LOG = logging.getLogger("test")
 @pytest.mark.parametrize(
     ("setting", "variable", "expected"),
     [
-        (None, None, None),
-        ("off", None, None),
-        (0, None, None),
-        ("20s", None, 20.0),
-        (30, None, 30.0),
-        ("2.5s", None, 2.5),
-        ("1m 30s", None, 90.0),
-        ("500MS", None, 0.5),
-        ("1m", "10s", 10.0),
-        ("20s", "off", None),
-        ("20s", "", 20.0),
+        *((None, None, None), ("off", None, None), (0, None, None), ("20s", None, 20.0)),
+        *((30, None, 30.0), ("2.5s", None, 2.5), ("1m 30s", None, 90.0), ("500MS", None, 0.5)),
+        *(("1m", "10s", 10.0), ("20s", "off", None), ("20s", "", 20.0)),
     ],
 )
 def test_the_period_is_the_environments_or_else_the_settings(setting, variable, expected):
@@ -43,11 +35,6 @@ def test_a_period_that_is_no_time_is_refused_with_where_it_stands(value):
         period_of("20s", {"RELOAD_EVERY": value})
 
 
-def moments(timetable, until):
-    """The seconds at which something is due, asked twice a second."""
-    return [half / 2 for half in range(2 * until) if timetable.is_due(half / 2)]
-
-
 @pytest.mark.parametrize(
     ("timetable", "due"),
     [
@@ -58,20 +45,18 @@ def moments(timetable, until):
     ],
 )
 def test_reloads_are_due_at_multiples_of_the_period_within_the_load(timetable, due):
-    assert moments(timetable, 300) == due
+    assert [half / 2 for half in range(600) if timetable.is_due(half / 2)] == due
 
 
 def test_what_was_missed_is_due_once_and_not_made_up_for():
     timetable = Timetable(10.0, 0.0, 84.0)
-    assert [timetable.is_due(at) for at in (9.9, 35.0, 36.0, 41.0, 41.5)] == [
-        *(False, True, False),
-        *(True, False),
-    ]
+    moments = (9.9, 35.0, 36.0, 41.0, 41.5)
+    assert [at for at in moments if timetable.is_due(at)] == [35.0, 41.0]
 
 
 @pytest.fixture
 def gate():
-    """(reloads, apps that were reloaded, event that lets a reload end)"""
+    """(reloads of an app in cluster mode, apps that were reloaded, event that ends a reload)"""
     done, reloaded = threading.Event(), []
 
     def reload(app):
@@ -79,6 +64,7 @@ def gate():
         done.wait(60)
 
     made = Reloads(10.0, LOG, reload)
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
     yield made, reloaded, done
     done.set()
     made.finish()
@@ -86,7 +72,6 @@ def gate():
 
 def test_a_reload_does_not_hold_up_the_caller_and_is_never_doubled(gate):
     made, reloaded, done = gate
-    made.expect("cluster", CLUSTER, 0.0, 100.0)
     for second in (10, 20, 30):
         made.tick("cluster", CLUSTER, second)  # the first is still under way
     done.set()
@@ -100,7 +85,6 @@ def test_a_reload_does_not_hold_up_the_caller_and_is_never_doubled(gate):
 
 def test_the_next_reload_begins_once_the_one_before_has_ended(gate):
     made, reloaded, done = gate
-    made.expect("cluster", CLUSTER, 0.0, 100.0)
     done.set()
     for second in (10, 20):
         made.tick("cluster", CLUSTER, second)
@@ -110,7 +94,6 @@ def test_the_next_reload_begins_once_the_one_before_has_ended(gate):
 
 def test_finishing_waits_for_the_reload_under_way_and_begins_no_other(gate):
     made, reloaded, done = gate
-    made.expect("cluster", CLUSTER, 0.0, 100.0)
     made.tick("cluster", CLUSTER, 10)
     threading.Timer(0.1, done.set).start()
     made.finish()
@@ -122,10 +105,8 @@ def test_finishing_waits_for_the_reload_under_way_and_begins_no_other(gate):
 @pytest.mark.parametrize(
     ("error", "problem"),
     [
-        pytest.param(Pm2Error("`pm2 reload cluster` failed: no"), "`pm2 reload cluster`", id="PM2"),
-        pytest.param(ValueError("no"), "ValueError", id="an error with a text"),
-        pytest.param(OSError(), "OSError", id="an error without a text"),
-        pytest.param(KeyError("pm2"), "KeyError", id="an error whose text is a name"),
+        (Pm2Error("`pm2 reload cluster` failed: no"), "`pm2 reload cluster`"),
+        *((ValueError("no"), "ValueError"), (OSError(), "OSError"), (KeyError("pm2"), "KeyError")),
     ],
 )
 def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error, problem):
@@ -142,14 +123,10 @@ def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error, problem
     assert record["ended"] is not None
 
 
-def test_an_app_in_fork_mode_is_left_alone(gate):
+def test_an_app_in_fork_mode_is_left_alone_and_a_time_too_short_for_a_reload_is_refused(gate):
     made, reloaded, _ = gate
     made.expect("fork", FORK, 0.0, 100.0)
     made.tick("fork", FORK, 10)
     assert (reloaded, made.records) == ([], [])
-
-
-def test_an_execution_too_short_for_any_reload_is_refused(gate):
-    made, _, _ = gate
     with pytest.raises(TaurusConfigError, match=r"no reload of 'cluster' fits into the 35 s of"):
         made.expect("cluster", CLUSTER, 20.0, 35.0)

@@ -19,27 +19,25 @@ from tollgate.targets.scenarios import (
 
 
 def refusal(call, *arguments):
-    with pytest.raises(TaurusConfigError) as caught:
+    with pytest.raises((TaurusConfigError, probe.ProbeError)) as caught:
         call(*arguments)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("url", "remote", "shown"),
+    ("url", "protocol", "host", "port", "shown"),
     [
-        ("http://127.0.0.1:8080", Url("http", "127.0.0.1", 8080), "http://127.0.0.1:8080"),
-        ("http://localhost/", Url("http", "localhost", 80), "http://localhost:80"),
-        ("https://shop.example", Url("https", "shop.example", 443), "https://shop.example:443"),
-        ("http://[::1]:90", Url("http", "::1", 90), "http://[::1]:90"),
+        ("http://127.0.0.1:8080", "http", "127.0.0.1", 8080, "http://127.0.0.1:8080"),
+        ("http://localhost/", "http", "localhost", 80, "http://localhost:80"),
+        ("https://shop.example", "https", "shop.example", 443, "https://shop.example:443"),
+        ("http://[::1]:90", "http", "::1", 90, "http://[::1]:90"),
     ],
 )
-def test_a_url_tells_protocol_host_and_port(url, remote, shown):
-    assert remote_of({"url": url}, "shop") == remote
-    assert remote.url == shown
-    assert remote.properties == {
-        **{"protocol": remote.protocol, "host": remote.host, "port": remote.port}
-    }
+def test_a_url_tells_protocol_host_and_port(url, protocol, host, port, shown):
+    remote = remote_of({"url": url}, "shop")
+    assert (remote, remote.url) == (Url(protocol, host, port), shown)
+    assert remote.properties == {"protocol": protocol, "host": host, "port": port}
 
 
 @pytest.mark.parametrize(
@@ -85,28 +83,35 @@ def test_a_plan_that_would_ask_somebody_else_is_found_out():
     assert unread(plain, ["${__P(hostname)} ${__P( port ,80)}"]) == ["host"]
 
 
-def configured(**scenario):
-    return BetterDict.from_dict(
-        {"execution": [{"scenario": "shop"}], "scenarios": {"shop": scenario}}
-    )
+PLAN = "${__P(host,127.0.0.1)} ${__P(port,80)}"
 
 
-def test_the_plan_gets_where_the_service_is_and_the_run_what_to_ask_it(tmp_path):
-    plan = tmp_path / "shop.jmx"
-    plan.write_text("${__P(host,127.0.0.1)} ${__P(port,80)}")
+@pytest.fixture
+def configured(tmp_path):
+    """A configuration with a plan of this text, and the plan."""
+
+    def configure(text=PLAN, **scenario):
+        plan = tmp_path / "shop.jmx"
+        plan.write_text(text)
+        shop = {"script": str(plan), **scenario}
+        config = {"execution": [{"scenario": "shop"}], "scenarios": {"shop": shop}}
+        return BetterDict.from_dict(config), plan
+
+    return configure
+
+
+def test_the_plan_gets_where_the_service_is_and_the_run_what_to_ask_it(configured):
     probes = [{"path": "/a", "answer": "ok"}]
-    config = configured(script=str(plan), url="http://localhost:8080", probes=probes)
+    config, _ = configured(url="http://localhost:8080", probes=probes)
     ((name, remote, asked),) = wanted_remotes(config)
     assert (name, remote.url, asked) == ("shop", "http://localhost:8080", [Probe("/a", "ok")])
     assert config["scenarios"]["shop"]["properties"] == remote.properties
 
 
-def test_a_plan_with_a_hard_coded_host_is_refused_where_the_scenario_names_a_url(tmp_path):
-    plan = tmp_path / "shop.jmx"
-    plan.write_text(jmx.plan(jmx.group(jmx.sampler("home", HTTPSampler__domain="127.0.0.1"))))
-    config = configured(script=str(plan), url="http://localhost:8080")
-    said = refusal(list, wanted_remotes(config))
-    assert said == (
+def test_a_plan_with_a_hard_coded_host_is_refused_where_the_scenario_names_a_url(configured):
+    text = jmx.plan(jmx.group(jmx.sampler("home", HTTPSampler__domain="127.0.0.1")))
+    config, plan = configured(text, url="http://localhost:8080")
+    assert refusal(list, wanted_remotes(config)) == (
         f"targets: {plan} does not read the property 'host', so that it would not ask "
         "http://localhost:8080: write ${__P(host,...)} in its HTTP Request Defaults"
     )
@@ -146,19 +151,13 @@ NO_LIST = "write a list of entries with a `path`"
         ([{"path": "/a", "answer": "("}], "the probe of /a has answer '(', which is no regular"),
     ],
 )
-def test_probes_that_nobody_could_ask_are_refused(probes, said):
-    config = configured(target="fork", probes=probes)
-    assert said in refusal(wanted_probes, config, [])
+def test_probes_that_nobody_could_ask_are_refused(configured, probes, said):
+    assert said in refusal(wanted_probes, configured(target="fork", probes=probes)[0], [])
 
 
-def test_a_service_that_is_not_there_is_refused_with_what_to_do(tmp_path):
-    plan = tmp_path / "shop.jmx"
-    plan.write_text("${__P(host,127.0.0.1)} ${__P(port,80)}")
-    config = configured(script=str(plan), url="http://127.0.0.1:1")
-    with pytest.raises(probe.ProbeError) as caught:
-        probe.ask_elsewhere(wanted_remotes(config), logging.getLogger("targets"))
-    said = str(caught.value)
-    assert "\n" not in said
+def test_a_service_that_is_not_there_is_refused_with_what_to_do(configured):
+    config, _ = configured(url="http://127.0.0.1:1")
+    said = refusal(probe.ask_elsewhere, wanted_remotes(config), logging.getLogger("targets"))
     assert said.startswith("nothing answers at http://127.0.0.1:1 (")
     assert "Connection refused" in said
     assert "start it first" in said

@@ -44,10 +44,7 @@ def targets(scenario, **settings):
 @pytest.mark.parametrize(
     ("target", "names"),
     [
-        (None, []),
-        ("", []),
-        ("fork", ["fork"]),
-        (["fork"], ["fork"]),
+        *((None, []), ("", []), ("fork", ["fork"]), (["fork"], ["fork"])),
         (["pi-2", "balancer", "pi-2"], ["pi-2", "balancer"]),
     ],
 )
@@ -62,11 +59,6 @@ def test_a_target_that_is_no_name_is_refused(target):
     assert str(caught.value).startswith(f"targets: scenario 'study' has target {target!r}: name an")
 
 
-def test_a_setting_of_targets_that_nobody_reads_is_refused_with_the_nearest():
-    with pytest.raises(TaurusConfigError, match=r"'reload-evry'.*did you mean 'reload-every'"):
-        targets("fork", **{"reload-evry": "20s"}).prepare()
-
-
 @pytest.fixture
 def unheld(monkeypatch):
     """No run of this checkout is in the way of `prepare`."""
@@ -75,9 +67,16 @@ def unheld(monkeypatch):
 
 
 @pytest.mark.usefixtures("unheld")
-def test_a_timetable_of_reloads_that_no_target_can_follow_is_refused():
-    with pytest.raises(TaurusConfigError, match=r"no execution has a target in cluster mode"):
-        targets({"target": "fork"}, **{"reload-every": "5s"}).prepare()
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("reload-evry", r"'reload-evry'.*did you mean 'reload-every'"),
+        ("reload-every", "no execution has a target in cluster mode"),
+    ],
+)
+def test_a_timetable_of_reloads_that_nobody_can_follow_is_refused(setting, said):
+    with pytest.raises(TaurusConfigError, match=said):
+        targets({"target": "fork"}, **{setting: "5s"}).prepare()
 
 
 @pytest.mark.usefixtures("unheld")

@@ -1,12 +1,9 @@
 """What engines tell of themselves, and what follows from it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +14,7 @@ FACTS = engine_host.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "qui
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 
 
-def answers(**changes: object) -> list[engine_probe.Answer]:
+def answers(**changes):
     """Those of two engines that are alike, changes of the second's."""
     facts = {name: changes.pop(name) for name in [*changes] if hasattr(FACTS, name)}
     other = replace(FACTS, **{"number": 2, **facts})
@@ -25,16 +22,15 @@ def answers(**changes: object) -> list[engine_probe.Answer]:
     return [engine_probe.Answer(HOSTS[0], FACTS, ["h1"], -4.0, 1.0), replace(second, **changes)]
 
 
-def in_order(found: list[engine_probe.Answer]) -> list[str]:
-    checked = engine_probe.check(
-        found, FACTS, {"${__P(engine.rows)}/items.csv": {1: "h1", 2: "h2"}}
-    )
-    return [it.host for it in checked]
+def in_order(found):
+    rows = {"${__P(engine.rows)}/items.csv": {1: "h1", 2: "h2"}}
+    return [it.host for it in engine_probe.check(found, FACTS, rows)]
 
 
 def test_engines_that_are_alike_are_known_by_their_in_order():
     assert in_order(answers()[::-1]) == [*HOSTS]
     assert in_order(answers(cpu="slow", cores=64)) == [*HOSTS]
+    assert in_order(answers(offset_ms=1000.5, uncertainty_ms=1.0))  # perhaps it is not wrong
 
 
 @pytest.mark.parametrize(
@@ -69,10 +65,6 @@ def test_each_host_that_differs_is_named():
     assert [f"engine {it}:" in str(caught.value) for it in HOSTS] == [True, True]
 
 
-def test_a_clock_is_refused_only_where_it_is_wrong_for_certain():
-    assert in_order(answers(offset_ms=1000.5, uncertainty_ms=1.0))
-
-
 @pytest.mark.parametrize("ahead_ms", [0.0, 2000.4, -731.0])
 def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
     numbers_of = random.Random(7)
@@ -88,9 +80,6 @@ def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
     low, high = engine_probe.bounds(looks)
     assert low <= ahead_ms <= high
     assert high - low < 60
-
-
-def test_one_look_at_a_clock_bounds_nothing():
     assert all(it != it for it in engine_probe.bounds([(1.0, 2.0, 1, 1)]))
 
 
@@ -103,7 +92,7 @@ def test_the_plan_asks_for_the_facts_each_file_and_the_clock():
     assert any("b&c.csv" in (it or "") for it in told)
 
 
-def rows(*given: tuple[str, str, str]) -> list[tuple[float, float, str]]:
+def rows(*given):
     """(thread, label, message) of samples that are seen 2 ms after they end."""
     made = ["timeStamp,elapsed,label,responseMessage,threadName"]
     for at, (thread, label, message) in enumerate(given):
@@ -143,7 +132,7 @@ def test_answers_are_put_down_to_the_host_that_gave_them():
         ("something else", "see "),
     ],
 )
-def test_why_an_engine_did_not_answer_is_told(tmp_path: Path, log: str, words: str):
+def test_why_an_engine_did_not_answer_is_told(tmp_path, log, words):
     path = tmp_path / "engines.log"
     path.write_text(
         f"2026-11-22 21:00:00,000 ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat {log}\n"
@@ -154,7 +143,7 @@ def test_why_an_engine_did_not_answer_is_told(tmp_path: Path, log: str, words: s
     assert words in told
 
 
-def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path: Path):
+def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path):
     path = tmp_path / "engines.log"
     path.write_text(
         f"2026-11-22 21:00:00,000 WARN o.a.j.JMeter: Something of {HOSTS[1]}\n"

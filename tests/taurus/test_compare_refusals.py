@@ -10,32 +10,39 @@ from bzt import ToolError
 
 import support
 from support.compare_service import refused, scenario
+from support.http_server import serving
 from tollgate.compare import record
 from tollgate.targets.checkout import PackagesError
 from tollgate.taurus import compare as service
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("executions", "given", "why"),
     [
-        ({"reload_every": "20s"}, "a reload hits base and head at different moments"),
-        ({"properties": {"measured": 300}}, "modules.compare.budget says how long to measure"),
-        ({"buget": 600}, "did you mean 'budget'?"),
-        ({"effect": "much"}, "effect is 'much'"),
+        ([], {"reload_every": "20s"}, "a reload hits base and head at different moments"),
+        ([], {"properties": {"measured": 300}}, "modules.compare.budget says how long to measure"),
+        ([], {"buget": 600}, "did you mean 'budget'?"),
+        ([], {"effect": "much"}, "effect is 'much'"),
+        ([], {"services": []}, "services has no `targets`"),
+        (["fork", "cluster"], {}, "share one execution, and this run has: fork, cluster"),
+        (
+            *([], {"properties": {"response_timeout": 0}}),
+            "the property response_timeout is '0': write whole milliseconds above 0",
+        ),
+        *(
+            ([], {"properties": {"period": value}}, f"the property period is {value!r}")
+            for value in ("fast", "0", "-1", "1.5")
+        ),
     ],
 )
-def test_what_makes_no_comparison_is_refused(compare, given, why):
-    assert why in refused(compare(**given))
+def test_what_makes_no_comparison_is_refused(compare, executions, given, why):
+    assert why in refused(compare(*executions, **given))
 
 
-def test_more_than_one_execution_is_refused(compare):
-    assert "share one execution, and this run has: fork, cluster" in refused(
-        compare("fork", "cluster")
-    )
-
-
-def test_without_the_service_that_starts_them_nothing_is_compared(compare):
-    assert "services has no `targets`" in refused(compare(services=[]))
+def test_a_plan_that_can_t_be_read_is_refused(compare):
+    made = compare()
+    scenario(made)["script"] = "plans/nowhere.jmx"
+    assert "the plan plans/nowhere.jmx can't be read" in refused(made)
 
 
 def test_an_unknown_base_is_refused_before_anything_is_touched(compare, monkeypatch, tmp_path):
@@ -61,8 +68,8 @@ def test_what_was_half_done_is_gone_afterwards(compare, monkeypatch, tmp_path):
 
 def test_a_base_without_a_lock_file_is_refused(compare, checkout):
     checkout.git("switch", "--quiet", "main")
-    checkout.git("rm", "--quiet", "package-lock.json")
-    checkout.git("commit", "--quiet", "--message", "unlocked")
+    (checkout.root / "package-lock.json").unlink()
+    checkout.commit("unlocked")
     checkout.git("switch", "--quiet", "feature")
     assert "base has no package-lock.json" in refused(compare(base="main"), ToolError)
 
@@ -70,11 +77,8 @@ def test_a_base_without_a_lock_file_is_refused(compare, checkout):
 @pytest.fixture
 def answering():
     """A server that knows nothing of what it is asked for."""
-    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(http.server.BaseHTTPRequestHandler) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def test_urls_start_nothing_and_need_no_git(compare, answering, tmp_path, checkout):
@@ -96,24 +100,20 @@ def test_a_url_where_nothing_answers_is_refused(compare, answering):
     said = refused(compare(**{"base-url": answering, "head-url": nobody}))
     assert f"HEAD_URL {nobody} does not answer" in said
     assert "refused" in said
-
-
-@pytest.mark.parametrize("host", ["a..b", "x" * 64])
-def test_a_url_whose_host_can_t_be_one_is_refused_in_one_line(compare, answering, host):
-    said = refused(compare(**{"base-url": answering, "head-url": f"http://{host}:80"}))
-    assert f"HEAD_URL http://{host}:80 does not answer as a web server does (" in said
+    for host in ("a..b", "x" * 64):
+        said = refused(compare(**{"base-url": answering, "head-url": f"http://{host}:80"}))
+        assert f"HEAD_URL http://{host}:80 does not answer as a web server does (" in said
 
 
 def test_what_is_no_web_server_does_not_answer(compare, answering):
+    def talk():
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1000)
+            connection.sendall(b"220 mail.example.org\r\n")
+
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=lambda: talk(listener), daemon=True).start()
+        threading.Thread(target=talk, daemon=True).start()
         strange = f"http://127.0.0.1:{listener.getsockname()[1]}"
         said = refused(compare(**{"base-url": strange, "head-url": answering}))
     assert f"BASE_URL {strange} does not answer" in said
-
-
-def talk(listener):
-    connection, _ = listener.accept()
-    with connection:
-        connection.recv(1000)
-        connection.sendall(b"220 mail.example.org\r\n")

@@ -19,7 +19,22 @@ from tollgate.taurus import compare as service
 from tollgate.taurus.shared import under_way
 
 
-def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout, tmp_path):
+@pytest.fixture
+def begun(compare):
+    """The service behind its `prepare`."""
+
+    def begin(*arguments, **settings):
+        made = compare(*arguments, **settings)
+        made.prepare()
+        return made
+
+    return begin
+
+
+def test_base_and_head_become_the_targets_of_the_one_execution(
+    compare, checkout, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("COMPARE_MODE", "mine")
     made = compare()
     made.prepare()
     apps = [f"{side}{which}" for side in ("base", "head") for which in ("", "-2", "-3", "-4")]
@@ -44,7 +59,8 @@ def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout
     made.post_process()
     assert not (tmp_path / "base").is_symlink()
     assert not base.exists()
-    assert not {"BASE_FOLDER", "HEAD_FOLDER", "COMPARE_MODE"} & {*os.environ}
+    assert not {"BASE_FOLDER", "HEAD_FOLDER"} & {*os.environ}
+    assert os.environ["COMPARE_MODE"] == "mine"
     assert made.engine.services[0].calls == ["hold", "shutdown"]
 
 
@@ -52,10 +68,9 @@ def declared(*names):
     return {name: pm2.App(name, 4000 + n, "fork", 1) for n, name in enumerate(names)}
 
 
-def test_an_ecosystem_of_one_process_a_side_is_compared_as_ever(compare, monkeypatch):
+def test_an_ecosystem_of_one_process_a_side_is_compared_as_ever(begun, monkeypatch):
     monkeypatch.setattr(pm2, "declared_apps", lambda: declared("base", "head"))
-    made = compare()
-    made.prepare()
+    made = begun()
     assert scenario(made)["target"] == ["base", "head"]
     properties = scenario(made)["properties"]
     assert (properties["last_coin"], properties["head_port"]) == (1, 4001)
@@ -67,46 +82,28 @@ def test_an_ecosystem_of_one_process_a_side_is_compared_as_ever(compare, monkeyp
 def test_sides_of_unlike_processes_are_refused(compare, monkeypatch, names):
     monkeypatch.setattr(pm2, "declared_apps", lambda: declared(*names))
     made = compare()
-    said = refused(made)
-    assert "declare as many of both" in said
+    assert "declare as many of both" in refused(made)
     made.post_process()
 
 
-def test_each_run_has_seeds_of_its_own_and_tells_how_to_have_them_again(compare, caplog):
+def test_each_run_has_seeds_of_its_own_and_tells_how_to_have_them_again(begun, caplog):
+    made = begun(properties={"coin_seed": 5})
+    assert "coin_seed" not in scenario(made)["properties"]
+    assert "Seeds" not in caplog.text
+    made.post_process()
     seen = []
     for _ in range(2):
-        made = compare()
-        made.prepare()
-        given = scenario(made)["properties"]
-        seen.append(given["coin_seed"])
+        made = begun()
+        seen.append(scenario(made)["properties"]["coin_seed"])
         assert f"-o modules.jmeter.properties.coin_seed={seen[-1]}" in caplog.text
         made.post_process()
     assert seen[0] != seen[1]
 
 
-def test_a_seed_that_somebody_has_set_stays(compare, caplog):
-    made = compare(properties={"coin_seed": 5})
-    made.prepare()
-    assert "coin_seed" not in scenario(made)["properties"]
-    assert "Seeds" not in caplog.text
-
-
-def test_a_timeout_that_never_comes_is_refused(compare):
-    said = refused(compare(properties={"response_timeout": 0}))
-    assert "the property response_timeout is '0': write whole milliseconds above 0" in said
-
-
-def test_a_plan_that_can_t_be_read_is_refused(compare):
-    made = compare()
-    scenario(made)["script"] = "plans/nowhere.jmx"
-    assert "the plan plans/nowhere.jmx can't be read" in refused(made)
-
-
-def test_the_record_tells_what_is_compared(compare, checkout, tmp_path, monkeypatch):
+def test_the_record_tells_what_is_compared(begun, checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("HEAD_INJECT_WORK_PERCENT", "20")
     monkeypatch.setenv("MODE", "cluster")
-    made = compare(effect="10%", first=90, every=20, labels="sum")
-    made.prepare()
+    begun(effect="10%", first=90, every=20, labels="sum")
     found = record.read(tmp_path)
     head = checkout.git("rev-parse", "HEAD")
     assert found.base.description == f"{found.base.revision[:7]} (merge base with main)"
@@ -115,15 +112,6 @@ def test_the_record_tells_what_is_compared(compare, checkout, tmp_path, monkeypa
     assert (found.settings.effect, found.settings.budget_s) == (0.1, 600)
     assert (found.first_s, found.every_s) == (90, 20)
     assert (found.injected, found.settings.labels) == ({"work_percent": 20.0}, ("sum",))
-
-
-def test_a_variable_that_was_there_before_is_there_again(compare, monkeypatch):
-    monkeypatch.setenv("COMPARE_MODE", "mine")
-    made = compare()
-    made.prepare()
-    assert os.environ["COMPARE_MODE"] == "fork"
-    made.post_process()
-    assert os.environ["COMPARE_MODE"] == "mine"
 
 
 def test_changes_that_are_not_committed_are_compared_and_told(compare, checkout, tmp_path, caplog):
@@ -156,10 +144,9 @@ def test_what_slows_both_sides_is_told_at_the_start(compare, monkeypatch, caplog
 
 
 def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
-    compare, monkeypatch, caplog, tmp_path
+    begun, monkeypatch, caplog, tmp_path
 ):
-    made = compare()
-    made.prepare()
+    made = begun()
     left = (tmp_path / "base").resolve()
     monkeypatch.setattr(service.checkout.shutil, "rmtree", lambda *_, **__: None)
     made.post_process()
@@ -167,14 +154,13 @@ def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
 
 
 def test_apps_that_can_t_be_ended_leave_no_environment_and_no_check_out_behind(
-    compare, monkeypatch, tmp_path
+    begun, monkeypatch, tmp_path
 ):
     def fail(_targets):
         raise pm2.Pm2Error("PM2 does not answer")
 
     monkeypatch.setattr(Held, "shutdown", fail)
-    made = compare()
-    made.prepare()
+    made = begun()
     base = Path(os.environ["BASE_FOLDER"])
     assert base.exists()
     with pytest.raises(pm2.Pm2Error, match="PM2 does not answer"):
@@ -184,12 +170,11 @@ def test_apps_that_can_t_be_ended_leave_no_environment_and_no_check_out_behind(
     assert not {"BASE_FOLDER", "HEAD_FOLDER", "COMPARE_MODE"} & {*os.environ}
 
 
-def test_base_and_head_are_asked_for_what_the_plan_asks_alone(compare):
+def test_base_and_head_are_asked_for_what_the_plan_asks_alone(begun):
     """A base that is older than another target would be refused for want of it."""
     kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())
     common = next(it["probes"] for it in kinds["services"] if it["module"] == "targets")
-    made = compare()
-    made.prepare()
+    made = begun()
     scenario(made).merge(kinds["cli-aliases"]["compare"]["scenarios"]["compare"])
     probes = wanted_probes(made.engine.config, common)
     labels = labels_of(read_plan(ROOT / "plans" / "compare.jmx", {}))
@@ -205,9 +190,8 @@ def test_the_control_is_announced(compare, monkeypatch, caplog):
     assert "at most 10 min 0 s of measuring" in caplog.text
 
 
-def test_a_kind_without_a_budget_is_left_alone(compare, tmp_path):
-    made = compare("fork", "cluster", budget=None)
-    made.prepare()
+def test_a_kind_without_a_budget_is_left_alone(begun, tmp_path):
+    made = begun("fork", "cluster", budget=None)
     made.startup()
     assert made.check() is False
     assert under_way(made.engine).position is None

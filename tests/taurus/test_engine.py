@@ -1,9 +1,6 @@
 """What Taurus's engine refuses before it calls a module."""
 
-from __future__ import annotations
-
 import logging
-from pathlib import Path
 
 import pytest
 import yaml
@@ -17,23 +14,24 @@ from tollgate.taurus.engine import BASE_CONFIG, Engine
 
 SETTINGS = yaml.safe_load((ROOT / "taurus.yml").read_text())
 KINDS = [*SETTINGS["cli-aliases"]]
+FILES = [str(BASE_CONFIG), str(ROOT / "taurus.yml")]
 OURS = [name for name, it in SETTINGS["modules"].items() if "class" in it]
 
 
-def engine(kinds: list[str] | None = None, **config: object) -> Engine:
-    made = Engine(logging.getLogger("test"), Redaction(), kinds or [])
+def engine(kinds=(), **config):
+    made = Engine(logging.getLogger("test"), Redaction(), list(kinds))
     made.config.merge({"settings": {"check-updates": False}, **config})
     return made
 
 
-def refused(call, *given: object) -> str:
+def refused(call, *given):
     with pytest.raises(TaurusConfigError) as caught:
         call(*given)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
-def misspelt(name: str, at: int) -> str:
+def misspelt(name, at):
     """The name with two neighbours in the place of one another, or with one letter twice."""
     at %= len(name) - 1
     swapped = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
@@ -42,66 +40,53 @@ def misspelt(name: str, at: int) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_misspelt_kind_is_refused_with_the_nearest(kind: str, at: int) -> None:
-    files = [str(BASE_CONFIG), str(ROOT / "taurus.yml")]
+def test_a_misspelt_kind_is_refused_with_the_nearest(kind, at):
     wrong = misspelt(kind, at)
-    told = refused(engine([wrong]).configure, files, False)
+    told = refused(engine([wrong]).configure, FILES, False)
     assert told == f"-{wrong} is no kind of run (cli-aliases): did you mean {kind!r}?"
-
-
-def test_a_kind_like_no_other_is_refused_with_ours_alone() -> None:
-    files = [str(BASE_CONFIG), str(ROOT / "taurus.yml")]
-    told = refused(engine(["xyz"]).configure, files, False)
+    told = refused(engine(["xyz"]).configure, FILES, False)  # like no other
     assert told.endswith(f": known are {', '.join(KINDS)}")
 
 
 @given(
     st.sampled_from(["modules", "services", "reporting", "scenarios", "execution"]), st.integers(1)
 )
-def test_a_misspelt_section_is_refused_with_the_nearest(name: str, at: int) -> None:
+def test_a_misspelt_section_is_refused_with_the_nearest(name, at):
     wrong = misspelt(name, at)
     told = refused(engine(**{wrong: {}}).prepare)
     assert f"the section {wrong!r}, which does not exist: did you mean {name!r}?" in told
 
 
 @given(st.sampled_from(OURS), st.integers(1))
-def test_settings_of_a_module_that_there_is_not_are_refused_with_the_nearest(
-    name: str, at: int
-) -> None:
+def test_settings_of_a_module_that_there_is_not_are_refused_with_the_nearest(name, at):
     wrong = misspelt(name, at)
     modules = {wrong: {"mode": "fork"}, **{it: SETTINGS["modules"][it] for it in OURS}}
     told = refused(engine(modules=modules).prepare)
     assert f"the entry {wrong!r}, which does not exist: did you mean {name!r}?" in told
 
 
-def test_a_module_by_its_former_name_is_refused_with_its_name() -> None:
-    modules = {"looks": {"budget": "8m"}, **{it: SETTINGS["modules"][it] for it in OURS}}
-    told = refused(engine(modules=modules).prepare)
-    assert told == "modules.looks is called modules.stop-when-decided now"
+FORMER = "is called modules.stop-when-decided now"
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    {
-        "a service": (
-            {"services": [{"module": "looks"}]},
-            "is called modules.stop-when-decided now",
-        ),
-        "a class": (
+    [
+        ({"modules": {"looks": {"budget": "8m"}}}, f"modules.looks {FORMER}"),
+        ({"services": [{"module": "looks"}]}, FORMER),
+        (
             {"modules": {"targets": {"class": "tollgate.taurus.Targets"}}},
             "such as tollgate.taurus.targets.Targets",
         ),
-    }.values(),
-    ids=["a service", "a class"],
+    ],
 )
 def test_what_was_named_otherwise_before_is_refused_with_its_name(changes, said):
     assert said in refused(engine(**changes).prepare)
 
 
-def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_path: Path) -> None:
+def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_path):
     made = engine(**{"x-limits": ["p95>1s"]})
     made.artifacts_dir = str(tmp_path)
-    made.configure([str(BASE_CONFIG), str(ROOT / "taurus.yml")], read_config_files=False)
+    made.configure(FILES, read_config_files=False)
     made.config["services"] = made.config["reporting"] = made.config["execution"] = []
     told = refused(made.prepare)
     assert "does not exist" not in told

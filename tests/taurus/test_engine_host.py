@@ -10,14 +10,7 @@ from tollgate.schedule.share_rows import COPY, SPLIT
 from tollgate.taurus import engine_host
 
 FACTS = engine_host.Facts(
-    number=2,
-    of=3,
-    jmeter="5.6.3",
-    java="17.0.1",
-    plugins="ab",
-    plans={"plans/a.jmx": "cd"},
-    cpu="quick, one",
-    cores=2,
+    *(2, 3, "5.6.3", "17.0.1", "ab", {"plans/a.jmx": "cd"}), cpu="quick, one", cores=2
 )
 PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashTree>
 <CSVDataSet testname="feed"><stringProp name="filename">${__P(items,items.csv)}</stringProp>
@@ -25,8 +18,10 @@ PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashT
 </jmeterTestPlan>"""
 
 
-def test_the_key_is_made_once_for_this_user_alone(tmp_path):
+def test_the_key_is_made_once_for_this_user_alone_and_refused_where_others_read_it(tmp_path):
     key = tmp_path / "state" / "engines.keystore"
+    with pytest.raises(engine_host.EngineError, match="scripts/engine keystore"):
+        engine_host.check_keystore(key)
     engine_host.make_keystore(key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     engine_host.check_keystore(key)
@@ -35,13 +30,6 @@ def test_the_key_is_made_once_for_this_user_alone(tmp_path):
         engine_host.make_keystore(key)
     assert key.read_bytes() == content
     assert [it.name for it in key.parent.iterdir()] == [key.name]
-
-
-def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path):
-    key = tmp_path / "engines.keystore"
-    with pytest.raises(engine_host.EngineError, match="scripts/engine keystore"):
-        engine_host.check_keystore(key)
-    key.write_bytes(b"key")
     key.chmod(0o640)
     with pytest.raises(engine_host.EngineError, match="chmod 600"):
         engine_host.check_keystore(key)

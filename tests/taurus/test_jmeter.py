@@ -1,7 +1,5 @@
 """Where JMeter runs, and how bzt follows a JTL while JMeter writes it."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import subprocess
@@ -29,7 +27,6 @@ from tollgate.taurus.jmeter import (
     InstalledJMeter,
     WholeRecords,
     thread_logging,
-    with_test_start,
 )
 from tollgate.taurus.rerun_load import rerun_load
 from tollgate.taurus.shared import under_way
@@ -121,29 +118,20 @@ LOGGING = ("-LDEBUG", "-Lorg.apache.jmeter.threads=INFO", "--loglevel x", "-i my
 def test_a_users_own_options_for_the_log_are_left_alone(own):
     assert thread_logging({}, own, NO_GROUPS) == ()
     assert thread_logging({"JVM_ARGS": "-Dlog4j2.configurationFile=own.xml"}, "", NO_GROUPS) == ()
-
-
-def test_no_other_option_is_taken_for_one_of_the_log():
     environment = {"JVM_ARGS": "-Xmx1g -Dlogin=x", "OTHER": "log4j"}
-    own = "-Juser=a-L --nongui -Jpath=/x-i"
-    assert thread_logging(environment, own, NO_GROUPS) == LOGGED
+    other = "-Juser=a-L --nongui -Jpath=/x-i"
+    assert thread_logging(environment, other, NO_GROUPS) == LOGGED
 
 
 #: Of thread groups, whether JMeter's log must say how their threads ended.
-UNCOUNTED = jmx.group(
-    jmx.element("RandomOrderController", "any", [jmx.sampler("a")]), loops=2, duration=None
-)
+HOME = jmx.sampler("a")
+ARRIVALS, COUNTED = jmx.open_group(HOME), jmx.group(jmx.sampler("b"))
+UNCOUNTED = jmx.group(jmx.element("RandomOrderController", "any", [HOME]), loops=2, duration=None)
 NEEDED = {
-    "looping": ([jmx.group(jmx.sampler("a"), loops=2)], LOGGED),
-    "arrivals": ([jmx.open_group(jmx.sampler("a"))], QUIET),
-    "arrivals and what can be counted": (
-        [jmx.open_group(jmx.sampler("a")), jmx.group(jmx.sampler("b"))],
-        QUIET,
-    ),
-    "arrivals and what can't be counted": (
-        [jmx.open_group(jmx.sampler("a")), UNCOUNTED],
-        LOGGED,
-    ),
+    "looping": ([jmx.group(HOME, loops=2)], LOGGED),
+    "arrivals": ([ARRIVALS], QUIET),
+    "arrivals and what can be counted": ([ARRIVALS, COUNTED], QUIET),
+    "arrivals and what can't be counted": ([ARRIVALS, UNCOUNTED], LOGGED),
 }
 
 
@@ -163,22 +151,13 @@ def reader(path):
 @pytest.mark.parametrize("cut", range(1, len(BROKEN)))
 def test_a_message_with_line_breaks_is_one_record_wherever_the_file_ends_for_now(tmp_path, cut):
     path = tmp_path / "kpi.jtl"
-    follows = reader(path)
-    rows = []
-    written = ""
+    follows, rows, written = reader(path), [], ""
     for piece in (HEADER + WHOLE, BROKEN[:cut], BROKEN[cut:] + WHOLE):
         written += piece
         path.write_text(written)
         rows += [row.copy() for row in follows.csvreader.read()]
     assert [row["responseCode"] for row in rows] == ["200", "500", "200"]
     assert rows[1]["responseMessage"] == 'first line\nsecond "line"\n'
-
-
-def test_how_far_bzt_has_read_is_told_as_before(tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(HEADER + WHOLE)
-    follows = reader(path)
-    assert len(list(follows.csvreader.read())) == 1
     assert follows.csvreader.file.offset == path.stat().st_size
 
 
@@ -219,29 +198,21 @@ def test_each_line_of_a_long_record_is_looked_at_once():
     assert len(Counted.counted) == len(lines)
 
 
-VARIABLES = {
-    "": "TESTSTART.MS",
-    "user": "user,TESTSTART.MS",
-    "user,": "user,TESTSTART.MS",
-    "user, TESTSTART.MS": "user, TESTSTART.MS,TESTSTART.MS",
-    "TESTSTART.MS": "TESTSTART.MS",
-    "TESTSTART.MS,coin": "TESTSTART.MS,coin",
-}
+START = "TESTSTART.MS"
 
 
-@pytest.mark.parametrize("given", VARIABLES)
-def test_the_samples_tell_when_jmeter_started_whatever_else_they_tell(given):
-    assert with_test_start(given) == VARIABLES[given]
+def asks(text):
+    return {"sample_variables": text}
 
 
 @pytest.mark.parametrize(
     ("module", "scenario", "told"),
     [
-        ({"sample_variables": "user"}, {}, "user,TESTSTART.MS"),
-        ({"sample_variables": "TESTSTART.MS"}, {"sample_variables": "a"}, "a,TESTSTART.MS"),
-        ({"sample_variables": "TESTSTART.MS,b"}, {}, "TESTSTART.MS,b"),
-        ({"sample_variables": None}, {}, "TESTSTART.MS"),
-        ({}, {}, "TESTSTART.MS"),
+        *(({}, {}, START), (asks(""), {}, START), (asks(None), {}, START)),
+        *((asks("user"), {}, f"user,{START}"), (asks("user,"), {}, f"user,{START}")),
+        (asks(f"user, {START}"), {}, f"user, {START},{START}"),
+        *((asks(START), {}, START), (asks(f"{START},b"), {}, f"{START},b")),
+        (asks(START), asks("a"), f"a,{START}"),
     ],
 )
 def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, scenario, told):
@@ -250,12 +221,11 @@ def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, 
     config = BetterDict.from_dict({"properties": {"users": 2, **scenario}})
     executor.get_scenario = lambda: config
     executor._ask_for_test_start()
-    assert config["properties"] == {"users": 2, "sample_variables": told}
+    assert config["properties"] == {"users": 2, **asks(told)}
 
 
 def test_the_private_method_that_is_overridden_is_one_of_this_bzt():
-    """With another version: look whether it still writes its choice over a plan's cookie managers,
-    and from which method."""
+    """With another version: does it write its choice over a plan's cookie managers, and where?"""
     assert metadata.version("bzt") == "1.17.2"
     name = "_JMeterExecutor__force_hc4_cookie_handler"
     assert name in vars(JMeterExecutor)

@@ -1,7 +1,5 @@
 """Which executions a run has."""
 
-from __future__ import annotations
-
 import pytest
 
 from tollgate.taurus.load import BOTH_MODES_S, ModeError, chosen_modes
@@ -9,8 +7,14 @@ from tollgate.taurus.load import BOTH_MODES_S, ModeError, chosen_modes
 NAMES = ["fork", "cluster"]
 
 
-def test_both_modes_run_where_together_they_are_short_enough():
-    assert chosen_modes("", NAMES, BOTH_MODES_S, "cluster") == (NAMES, "")
+@pytest.mark.parametrize(
+    ("mode", "names", "seconds"),
+    [("", NAMES, BOTH_MODES_S), ("both", NAMES, 1e6), ("", ["mine", "yours"], 1e6)],
+)
+def test_all_executions_run_that_are_short_enough_or_wanted_or_do_not_stand_for_one_another(
+    mode, names, seconds
+):
+    assert chosen_modes(mode, names, seconds, "cluster") == (names, "")
 
 
 @pytest.mark.parametrize("preferred", NAMES)
@@ -23,14 +27,6 @@ def test_a_long_kind_runs_in_its_preferred_mode_alone_and_says_so(preferred):
 @pytest.mark.parametrize("mode", NAMES)
 def test_mode_chooses_one_execution_however_long_it_is(mode):
     assert chosen_modes(mode, NAMES, 1e6, "cluster")[0] == [mode]
-
-
-def test_mode_both_runs_them_all_however_long_they_are():
-    assert chosen_modes("both", NAMES, 1e6, "cluster") == (NAMES, "")
-
-
-def test_executions_with_other_names_are_all_kept_because_none_is_known_to_stand_for_the_rest():
-    assert chosen_modes("", ["mine", "yours"], 1e6, "cluster") == (["mine", "yours"], "")
 
 
 @pytest.mark.parametrize(

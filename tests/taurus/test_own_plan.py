@@ -52,9 +52,15 @@ def plan(tmp_path, monkeypatch):
     return write
 
 
+def prepared(**settings):
+    made = service(**settings)
+    made.prepare()
+    return made
+
+
 def refusal(**settings):
     with pytest.raises(TaurusConfigError) as caught:
-        service(**settings).prepare()
+        prepared(**settings)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -64,8 +70,7 @@ def notes_of(made):
 
 
 def test_the_plan_is_the_scenarios_script_and_the_default_criterion_is_told(plan):
-    path, made = plan(SHORT), service()
-    made.prepare()
+    path, made = plan(SHORT), prepared()
     scenario = made.engine.config["scenarios"]["plan"]
     assert scenario["script"] == str(path)
     assert "criteria" not in scenario
@@ -77,17 +82,14 @@ def test_the_plan_is_the_scenarios_script_and_the_default_criterion_is_told(plan
 def test_properties_that_jmeter_finds_beside_the_plan_are_told(plan, monkeypatch, name):
     plan(SHORT).with_name(name).write_text("users=50\n")
     monkeypatch.setenv("CRITERIA", "fail>0%")
-    made = service()
-    made.prepare()
-    (note,) = notes_of(made)
+    (note,) = notes_of(prepared())
     assert note.startswith(f"JMeter reads {name} beside the plan, which the verdict knows nothing")
 
 
 def test_criteria_of_the_caller_take_the_place_of_the_default(plan, monkeypatch):
     plan(SHORT)
     monkeypatch.setenv("CRITERIA", "p95 of home>300ms; fail>1% for 10s, continue as failed;")
-    made = service(criteria="p50>1s")
-    made.prepare()
+    made = prepared(criteria="p50>1s")
     config = made.engine.config
     stated = ["p95 of home>300ms", "fail>1% for 10s, continue as failed"]
     assert config["scenarios"]["plan"]["criteria"] == stated
@@ -96,24 +98,29 @@ def test_criteria_of_the_caller_take_the_place_of_the_default(plan, monkeypatch)
 
 
 def test_settings_do_what_the_environment_does(plan):
-    made = service(**{"path": str(plan(ENDLESS)), "stop-after": "2m", "criteria": "p50>1s"})
-    made.prepare()
+    made = prepared(**{"path": str(plan(ENDLESS)), "stop-after": "2m", "criteria": "p50>1s"})
     assert made.stop_after == 120
     assert made.engine.config["scenarios"]["plan"]["criteria"] == ["p50>1s"]
 
 
-def test_without_a_plan_the_command_is_told():
-    assert refusal() == "plan: PLAN says which one: PLAN=path/to/their.jmx ./scripts/run -plan"
-
-
-def test_a_setting_that_nobody_reads_is_refused():
-    assert "did you mean 'stop-after'" in refusal(**{"stop-afer": "1m"})
-
-
-def test_a_plan_that_is_not_there_is_refused(tmp_path):
-    said = refusal(path=str(tmp_path / "none.jmx"))
-    assert "and there is no such file" in said
-    assert "and there is no such file" in refusal(path=str(tmp_path))
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "plan: PLAN says which one: PLAN=path/to/their.jmx ./scripts/run -plan"),
+        ({"stop-afer": "1m"}, "did you mean 'stop-after'"),
+        ({"path": "plans/none.jmx"}, "and there is no such file"),
+        ({"path": "plans"}, "and there is no such file"),
+        *(
+            (
+                {"path": "plans/check.jmx", "stop-after": it},
+                f"STOP_AFTER is {it!r}: write it like 90s",
+            )
+            for it in ("soon", "1x", "90", "-1s", "0s")
+        ),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(settings, said):
+    assert said in refusal(**settings)
 
 
 @pytest.mark.parametrize(
@@ -140,35 +147,40 @@ def test_a_missing_plugin_is_refused_with_the_command_that_brings_it(plan):
     line = refusal()
     assert "needs kg.apc.jmeter.samplers.DummySampler, which this JMeter does not have" in line
     command = jmeter_home() / "bin" / "PluginsManagerCMD.sh"
-    quoted = [shlex.quote(str(each)) for each in (command, path)]
-    assert f"`{quoted[0]} install-for-jmx {quoted[1]}`" in line
+    assert f"`{shlex.join([str(command), 'install-for-jmx', str(path)])}`" in line
 
 
 def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan):
-    loops = jmx.group(jmx.sampler("home"), loops="${__P(loops,-1)}", duration=None)
-    plan(jmx.plan(loops))
+    plan(jmx.plan(jmx.group(jmx.sampler("home"), loops="${__P(loops,-1)}", duration=None)))
     assert "loops for ever" in refusal()
     made = service()
     made.engine.config["modules"]["jmeter"]["properties"]["loops"] = 3
     made.prepare()
 
 
-def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, caplog):
-    def told():
-        caplog.clear()
-        service().prepare()
-        return [line for line in caplog.messages if "response timeout" in line]
+@pytest.fixture
+def lines(caplog):
+    """What is said of a plan with these words in it."""
 
+    def said(words, **settings):
+        caplog.clear()
+        prepared(**settings)
+        return [line for line in caplog.messages if words in line]
+
+    return said
+
+
+def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, lines):
     patient = jmx.sampler("home")
     hasty = jmx.sampler("cart", HTTPSampler__response_timeout="5000")
     plan(jmx.plan(jmx.group(patient, hasty)))
-    (line,) = told()
+    (line,) = lines("response timeout")
     assert ("'home'" in line, "'cart'" in line) == (True, False)
     plan(jmx.plan(jmx.group(hasty)))
-    assert told() == []
+    assert lines("response timeout") == []
     plan(jmx.plan(jmx.group(patient)))
     monkeypatch.setenv("STOP_AFTER", "10s")
-    assert told() == []
+    assert lines("response timeout") == []
 
 
 @pytest.mark.parametrize(
@@ -180,54 +192,36 @@ def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, caplog):
         ([{"duration": 10}, {"duration": None, "loops": 1}], None),
     ],
 )
-def test_a_service_that_hangs_holds_the_load_no_longer_than_the_plans_durations(
-    plan, groups, ends_s
-):
+def test_a_service_that_hangs_holds_the_load_no_longer_than_the_durations(plan, groups, ends_s):
     plan(jmx.plan(*(jmx.group(jmx.sampler("home"), **each) for each in groups)))
-    made = service()
-    made.prepare()
-    assert made.ends_s == ends_s
+    assert prepared().ends_s == ends_s
 
 
-def test_an_end_that_is_only_presumed_is_told(plan, caplog):
+def test_an_end_that_is_only_presumed_is_told(plan, lines):
     script = jmx.element("JSR223PostProcessor", "enough", script="prev.setStopThread(true)")
     plan(jmx.plan(jmx.group(jmx.sampler("home", script), name="all day", duration=None)))
-    service().prepare()
-    (said,) = [line for line in caplog.messages if "unless" in line]
+    (said,) = lines("unless")
     assert said.startswith("plan: the thread group 'all day' loops for ever unless ")
     assert "JSR223PostProcessor 'enough' ends it" in said
-    caplog.clear()
-    service(**{"stop-after": "2m"}).prepare()
-    assert not [line for line in caplog.messages if "unless" in line]
+    assert not lines("unless", **{"stop-after": "2m"})
 
 
-def test_each_host_that_is_not_this_machine_is_told_once_before_the_load(plan, caplog):
-    at = {"HTTPSampler__domain": "${host}"}
+def test_each_host_that_is_not_this_machine_is_told_once_before_the_load(plan, lines):
     samplers = (
-        jmx.sampler("home", **at),
-        jmx.sampler("cart", **at),
+        *(jmx.sampler(name, HTTPSampler__domain="${host}") for name in ("home", "cart")),
         jmx.sampler("here", HTTPSampler__domain="localhost"),
         jmx.sampler("pay", HTTPSampler__path="https://pay.example/now"),
     )
     group = jmx.group(*samplers, loops=1, duration=None)
     plan(jmx.plan(group, host="${__P(host,shop.example)}"))
-    service().prepare()
-    told = [line for line in caplog.messages if "not this machine" in line]
-    assert [line.partition(",")[0] for line in told] == [
-        "plan: it sends load to shop.example",
-        "plan: it sends load to pay.example",
-    ]
-
-
-@pytest.mark.parametrize("given", ["soon", "1x", "90", "-1s", "0s"])
-def test_a_time_that_is_none_is_refused(plan, given):
-    plan(SHORT)
-    assert f"STOP_AFTER is {given!r}: write it like 90s" in refusal(**{"stop-after": given})
+    told = [line.partition(",")[0] for line in lines("not this machine")]
+    hosts = ("shop.example", "pay.example")
+    assert told == [f"plan: it sends load to {host}" for host in hosts]
 
 
 @pytest.fixture
 def ending(tmp_path, monkeypatch):
-    """(a service that ends the load after 60 s, its executor, what lets it check at a time)."""
+    """(the executor of a load that ends after 60 s, what lets the service check at a time)."""
     made = service()
     made.stop_after = 60.0
     executor = Mock(label="plan", kpi_jtl=str(tmp_path / "kpi.jtl"), start_time=900.0)
@@ -239,11 +233,11 @@ def ending(tmp_path, monkeypatch):
             monkeypatch.setattr("tollgate.taurus.own_plan.time.time", lambda now=now: now)
             made.check()
 
-    return made, executor, check_at
+    return executor, check_at
 
 
 def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
-    _, executor, check_at = ending
+    executor, check_at = ending
     check_at(990.0)  # it still starts
     (tmp_path / "kpi.jtl").touch()
     check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
@@ -253,21 +247,20 @@ def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
     assert executor.stop_requested_at == 1060.0
 
 
-def test_a_jmeter_that_does_not_listen_yet_is_told_later(ending, tmp_path):
-    _, executor, check_at = ending
+@pytest.mark.parametrize("listens_later", [True, False])
+def test_a_jmeter_that_does_not_listen_yet_is_told_later_or_ended_all_the_same(
+    ending, tmp_path, listens_later
+):
+    executor, check_at = ending
     (tmp_path / "kpi.jtl").touch()
     executor.tell_to_end.return_value = False
     check_at(1000.0, 1060.0)
     assert executor.stop_requested_at is None
-    executor.tell_to_end.return_value = True
-    check_at(1060.5)
-    assert executor.stop_requested_at == 1060.5
-
-
-def test_a_jmeter_that_never_listens_is_ended_all_the_same(ending, tmp_path):
-    _, executor, check_at = ending
-    (tmp_path / "kpi.jtl").touch()
-    executor.tell_to_end.return_value = False
-    check_at(1000.0, 1060.0, 1090.0)
+    if listens_later:
+        executor.tell_to_end.return_value = True
+        check_at(1060.5)
+        assert executor.stop_requested_at == 1060.5
+        return
+    check_at(1090.0)
     with pytest.raises(NormalShutdown):
         check_at(1120.0)

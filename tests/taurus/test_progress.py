@@ -75,14 +75,11 @@ def test_the_failures_of_one_execution_are_not_told_of_the_next(line):
     assert line(4, 0) == "e1: 35 of 35 s, 10 requests read"
 
 
-def test_seconds_may_be_written_as_text(line):
-    assert line(0, warmup="5", measured="60").startswith("e0: 65 of 65 s")
-
-
-def test_a_property_that_is_no_number_is_named(line):
-    with pytest.raises(TaurusConfigError, match="execution 'e0': the property measured is '60s'"):
-        line(0, measured="60s")
-
-
 def test_an_execution_that_ends_by_itself_is_told_without_an_end(line):
     assert line(0, loops=3) == "e0: 1000 s, 10 requests read"
+
+
+def test_seconds_may_be_written_as_text_but_are_a_number(line):
+    assert line(0, warmup="5", measured="60").startswith("e0: 65 of 65 s")
+    with pytest.raises(TaurusConfigError, match="execution 'e0': the property measured is '60s'"):
+        line(0, measured="60s")

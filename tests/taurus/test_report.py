@@ -12,23 +12,17 @@ from tollgate.taurus.report import Report
 
 @pytest.fixture
 def report(tmp_path, monkeypatch):
-    """Makes the service of a run with one execution; `drawn` is what it had drawn."""
-    run = tmp_path / "run"
-    run.mkdir()
-    jtl = run / "kpi.jtl"
-    jtl.write_text("timeStamp,elapsed\n")
+    """Makes the service of a run with one execution; and what it has drawn."""
+    (tmp_path / "kpi.jtl").write_text("timeStamp,elapsed\n")
+    executor = SimpleNamespace(label="fork", kpi_jtl=str(tmp_path / "kpi.jtl"))
+    provisioning = SimpleNamespace(executors=[executor])
     drawn = []
     monkeypatch.setattr(dashboard, "draw_all", lambda _, jtls, **__: drawn.extend(jtls) or {})
 
     def make(**settings):
         made = Report()
         made.settings = BetterDict.from_dict(settings)
-        made.engine = SimpleNamespace(
-            artifacts_dir=str(run),
-            provisioning=SimpleNamespace(
-                executors=[SimpleNamespace(label="fork", kpi_jtl=str(jtl))]
-            ),
-        )
+        made.engine = SimpleNamespace(artifacts_dir=str(tmp_path), provisioning=provisioning)
         return made, drawn
 
     return make

@@ -1,5 +1,4 @@
-"""The service `report` writes the page of a run whatever becomes of the dashboards, and a page that
-can't be written is told and changes nothing."""
+"""The page of a run is written whatever becomes of the dashboards; if it can't be, that is told."""
 
 import logging
 from pathlib import Path
@@ -23,10 +22,8 @@ def report(tmp_path):
     run_folder.make(run)
     made = Report()
     made.log = logging.getLogger("report")
-    made.engine = SimpleNamespace(
-        artifacts_dir=str(run),
-        provisioning=SimpleNamespace(executors=[]),
-    )
+    provisioning = SimpleNamespace(executors=[])
+    made.engine = SimpleNamespace(artifacts_dir=str(run), provisioning=provisioning)
     under_way(made.engine).judged = judged(run)
     return made
 
@@ -35,10 +32,14 @@ def page_of(report):
     return Path(report.engine.artifacts_dir) / "index.html"
 
 
-def test_the_page_is_written_and_named(report, capsys):
+def test_the_page_of_a_run_that_was_judged_is_written_and_named(report, capsys):
     report.post_process()
     assert "All 2 criteria hold." in page_of(report).read_text()
     assert "20261121T000000Z-check/index.html" in capsys.readouterr().out
+    page_of(report).unlink()
+    under_way(report.engine).judged = None
+    report.post_process()
+    assert not page_of(report).exists()
 
 
 def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(report, tmp_path, capsys):
@@ -73,16 +74,6 @@ def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch
     assert (tmp_path / "latest").resolve() == page_of(report).parent
 
 
-def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(dashboard, "draw_all", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        report.post_process()
-    assert page_of(report).exists()
-
-
 def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(assemble, "SCRIPTS", (tmp_path / "uPlot.js",))
     report.post_process()
@@ -91,16 +82,8 @@ def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_pat
     assert all("\n" not in it for it in warnings)
 
 
-def test_a_run_that_nobody_judged_has_no_page(report):
-    under_way(report.engine).judged = None
-    report.post_process()
-    assert not page_of(report).exists()
-
-
-def test_the_verdict_is_shown_also_where_the_dashboards_are_interrupted(
-    report, monkeypatch, capsys
-):
-    def interrupted(*_given, **_):
+def test_who_does_not_wait_for_the_dashboards_has_verdict_and_page(report, monkeypatch, capsys):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dashboard, "draw_all", interrupted)

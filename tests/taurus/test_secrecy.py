@@ -53,9 +53,15 @@ def test_a_secret_is_hidden_in_the_log_from_the_moment_that_it_is_known(caplog):
     assert "S3CRET" not in caplog.text
 
 
-def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path):
-    redaction = Redaction()
-    redaction.settings({"token": "S3CRET-token"})
+@pytest.fixture
+def redaction():
+    """Knows of a token."""
+    made = Redaction()
+    made.settings({"token": "S3CRET-token"})
+    return made
+
+
+def test_logs_are_written_anew_and_samples_and_verdicts_never(redaction, tmp_path):
     logs = ("jmeter.log", "jmeter-1.out", "error.jtl", "modified_a.jmx", "profile/jmeter.out")
     others = ("kpi.jtl", "run.json", "junit.xml")
     (tmp_path / "profile").mkdir()
@@ -63,8 +69,8 @@ def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path):
         (tmp_path / name).write_bytes(b"\xff S3CRET-token\r\n\x00")
     (tmp_path / "other.log").write_text("nothing")
     before = (tmp_path / "other.log").stat().st_ino
-    engine = SimpleNamespace(artifacts_dir=str(tmp_path), redaction=redaction)
-    secrecy.hide_in_by_products(engine)
+    for folder in (None, str(tmp_path)):  # a run may never have had a folder
+        secrecy.hide_in_by_products(SimpleNamespace(artifacts_dir=folder, redaction=redaction))
     for name in logs:
         assert (tmp_path / name).read_bytes() == f"\xff {MARK}\r\n\x00".encode("latin-1")
     for name in others:
@@ -74,13 +80,7 @@ def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path):
     assert left == {*logs, *others, "other.log"}
 
 
-def test_a_run_that_never_had_a_folder_has_nothing_to_hide():
-    secrecy.hide_in_by_products(SimpleNamespace(artifacts_dir=None, redaction=Redaction()))
-
-
-def test_a_log_that_cannot_be_written_anew_is_told(tmp_path, monkeypatch, capsys):
-    redaction = Redaction()
-    redaction.settings({"token": "S3CRET-token"})
+def test_a_log_that_cannot_be_written_anew_is_told(redaction, tmp_path, monkeypatch, capsys):
     (tmp_path / "jmeter.log").write_text("S3CRET-token")
 
     def full(*_):

@@ -22,15 +22,12 @@ def prepared(caplog):
         service = StopWhenDecided()
         service.log = logging.getLogger("stop-when-decided")
         service.settings = BetterDict.from_dict({} if budget is None else {"budget": budget})
-        service.engine = SimpleNamespace(
-            config=BetterDict.from_dict(
-                {
-                    "execution": [{"scenario": "fork"}],
-                    "scenarios": {"fork": scenario or dict(PLAN)},
-                    "modules": {"jmeter": {"properties": properties}, **(modules or {})},
-                }
-            )
-        )
+        config = {
+            "execution": [{"scenario": "fork"}],
+            "scenarios": {"fork": scenario or dict(PLAN)},
+            "modules": {"jmeter": {"properties": properties}, **(modules or {})},
+        }
+        service.engine = SimpleNamespace(config=BetterDict.from_dict(config))
         execution = under_way(service.engine).executions["fork"]
         execution.forecast = forecast
         service.prepare()
@@ -39,31 +36,30 @@ def prepared(caplog):
     return prepare
 
 
-def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget(prepared, caplog):
-    scenario, interim = prepared(warmup=5, measured=30)
-    assert (interim.least_s, interim.budget_s) == (30.0, 240.0)
-    assert scenario["properties"]["measured"] == 240
+FOLLOWS = {"forecast": {"path": "x"}, "scenario": {**PLAN, "properties": {"measured": 1440}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "least_s", "budget_s", "measured"),
+    [
+        ({"warmup": 5, "measured": 30}, 30.0, 240.0, 240),
+        ({"warmup": 5, "measured": 300}, 300.0, 300.0, 300),
+        (FOLLOWS | {"warmup": 5, "measured": 30}, 30.0, 240.0, 1440),
+        ({"budget": 60}, 30.0, 60.0, None),  # a plan of somebody's own
+    ],
+)
+def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget_or_as_it_was_to_measure(
+    prepared, given, least_s, budget_s, measured
+):
+    scenario, interim = prepared(**given)
+    assert (interim.least_s, interim.budget_s) == (least_s, budget_s)
+    assert scenario["properties"].get("measured", None) == measured
+
+
+def test_the_run_says_how_long_it_takes_at_most_and_jmeter_writes_samples_at_once(prepared, caplog):
+    scenario, _ = prepared(warmup=5, measured=30)
     assert scenario["properties"]["jmeter.save.saveservice.autoflush"] == "true"
     assert "at most 4 min 15 s in all" in caplog.text
-
-
-def test_whoever_measures_longer_than_the_budget_measures_that_long(prepared):
-    scenario, interim = prepared(warmup=5, measured=300)
-    assert (interim.least_s, interim.budget_s) == (300.0, 300.0)
-    assert scenario["properties"]["measured"] == 300
-
-
-def test_a_forecast_keeps_its_length(prepared):
-    follows = {**PLAN, "properties": {"measured": 1440}}
-    scenario, interim = prepared(forecast={"path": "x"}, scenario=follows, warmup=5, measured=30)
-    assert (interim.least_s, interim.budget_s) == (30.0, 240.0)
-    assert scenario["properties"]["measured"] == 1440
-
-
-def test_an_own_plan_keeps_its_length(prepared):
-    scenario, interim = prepared(budget=60)
-    assert (interim.least_s, interim.budget_s) == (30.0, 60.0)
-    assert "measured" not in scenario["properties"]
 
 
 @pytest.mark.parametrize("budget", [None, "off", False])

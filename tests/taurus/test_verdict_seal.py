@@ -16,17 +16,11 @@ from tollgate.workers.background_cpu import BackgroundCpu
 NOW = 1795223340.5
 
 
-class Executor:
-    """JMeter's of an execution that nobody has seen end."""
-
-    def __init__(self, began):
-        self.start_time, self.process = began, None
-
-
 def sealed(folder, made, interrupted_at=None, known=lambda _run, _executor: None):
     """run.json after the load has ended. known: notes what other modules know of the run."""
     (planned,) = made.executions
-    executor = Executor(planned.began)
+    # Nobody has seen it end.
+    executor = SimpleNamespace(start_time=planned.began, process=None)
     reporter = Verdict()
     reporter.manifest = made
     reporter.engine = SimpleNamespace(
@@ -69,20 +63,15 @@ def test_what_others_took_is_known_of_the_seconds_behind_the_warm_up(tmp_path, t
 
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     def ended(_run, executor):
-        executor.stop_requested_at = 1795223309.25
-        executor.forced = True
+        executor.stop_requested_at, executor.forced = 1795223309.25, True
 
-    found = sealed(tmp_path / "ended", run_folder.make(tmp_path / "ended"), known=ended)
-    assert found.executions[0].stop_requested_at == 1795223309.25
-    assert found.executions[0].ended_by_force
-    other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
-    assert other.executions[0].stop_requested_at is None
-    assert not other.executions[0].ended_by_force
+    for how, expected in ((ended, (1795223309.25, True)), (lambda *_: None, (None, False))):
+        (found,) = sealed(tmp_path, run_folder.make(tmp_path), known=how).executions
+        assert (found.stop_requested_at, found.ended_by_force) == expected
 
 
 def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
-    found = sealed(tmp_path / "compared", compare_folder.make(tmp_path / "compared"))
-    compared = (tmp_path / "compared" / "compare.json").read_bytes()
+    assert sealed(tmp_path, run_folder.make(tmp_path)).compare_sha256 is None
+    found = sealed(tmp_path, compare_folder.make(tmp_path))
+    compared = (tmp_path / "compare.json").read_bytes()
     assert found.compare_sha256 == hashlib.sha256(compared).hexdigest()
-    other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
-    assert other.compare_sha256 is None

@@ -41,19 +41,18 @@ def test_cpu_time_is_recorded_from_the_start_of_jmeter_to_its_end(
     assert {"time", "generator", "service", "idle", "cores"} == json.loads(lines[-1]).keys()
 
 
-def test_an_interruption_ends_the_record_too(prepared, running, monkeypatch):
-    monkeypatch.setattr(study.pm2, "daemon_pid", lambda: running.pid)
+def test_an_interruption_ends_the_record_and_without_a_daemon_there_is_none(
+    prepared, running, monkeypatch, caplog
+):
+    daemon = [running.pid]
+    monkeypatch.setattr(study.pm2, "daemon_pid", lambda: daemon[0])
     made = prepared()
     made.executor.process = running
     made.check()
     made.engine.stopping_reason = KeyboardInterrupt()
     made.shutdown()
     assert made.recorder is None
-
-
-def test_without_a_daemon_the_study_goes_on_and_says_so(prepared, running, monkeypatch, caplog):
-    monkeypatch.setattr(study.pm2, "daemon_pid", lambda: None)
-    made = prepared()
+    made, daemon[0] = prepared(), None
     made.executor.process = running
     made.check()
     assert "study: CPU time is not recorded" in caplog.text
@@ -75,7 +74,7 @@ def test_progress_is_told_the_block_under_way(prepared, tmp_path):
     assert made.position(executor) is None
 
 
-def test_a_plan_that_ends_before_its_last_block_is_an_error(prepared, tmp_path):
+def test_a_plan_that_ends_before_its_last_block_is_an_error_unless_interrupted(prepared, tmp_path):
     made = prepared(short=True)
     last = len(made.blocks)
     samples(tmp_path, 1, last)
@@ -83,13 +82,13 @@ def test_a_plan_that_ends_before_its_last_block_is_an_error(prepared, tmp_path):
     samples(tmp_path, 1, last - 1)
     with pytest.raises(ToolError, match=f"ended in block {last - 1} of {last}: see jmeter.log"):
         made.shutdown()
-
-
-def test_a_plan_that_ends_with_the_warm_up_is_an_error(prepared, tmp_path):
     made = prepared()
     samples(tmp_path, 1, len(made.blocks))
     with pytest.raises(ToolError, match=f"of {len(made.blocks)} of the warm-up: see jmeter.log"):
         made.shutdown()
+    samples(tmp_path, 1)
+    made.engine.stopping_reason = KeyboardInterrupt()
+    made.shutdown()
 
 
 @pytest.fixture
@@ -130,32 +129,27 @@ def test_blocks_as_long_as_the_warm_up_says_follow_it(warmed_up, tmp_path, caplo
     assert [it for it in caplog.records if it.levelname == "WARNING"] == []
 
 
-def test_the_blocks_are_drawn_up_once(warmed_up, tmp_path):
+def test_the_blocks_are_drawn_up_once_and_not_before_the_warm_up_is_over(warmed_up, tmp_path):
     made = warmed_up(5, experiments="kittens")
+    before, jtl = made.blocks, (tmp_path / "kpi.jtl").read_text()
+    samples(tmp_path, len(before) - 1)
+    made.check()
+    assert made.blocks == before
+    assert not (tmp_path / "warm-up.json").exists()
+    (tmp_path / "kpi.jtl").write_text(jtl)
     made.check()
     blocks, text = made.blocks, (tmp_path / "blocks.csv").read_text()
+    assert blocks != before
     made.check()
     assert made.blocks == blocks
     assert (tmp_path / "blocks.csv").read_text() == text
 
 
-def test_nothing_is_drawn_up_before_the_warm_up_is_over(warmed_up, tmp_path):
-    made = warmed_up(5, experiments="kittens")
-    before = made.blocks
-    samples(tmp_path, len(before) - 1)
-    made.check()
-    assert made.blocks == before
-    assert not (tmp_path / "warm-up.json").exists()
-
-
 def test_a_claim_that_no_block_can_answer_is_a_warning_before_the_load(warmed_up, caplog):
-    made = warmed_up(200_000, experiments="kittens")
-    made.check()
+    warmed_up(200_000, experiments="kittens").check()
     warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
-    assert {line.split(" can't")[0] for line in warnings} == {
-        "study: kittens-baseline",
-        "study: kittens-scaling",
-    }
+    claims = {f"study: kittens-{claim}" for claim in ("baseline", "scaling")}
+    assert {line.split(" can't")[0] for line in warnings} == claims
 
 
 def test_a_warm_up_that_cannot_be_read_ends_the_run(warmed_up, tmp_path):
@@ -164,13 +158,6 @@ def test_a_warm_up_that_cannot_be_read_ends_the_run(warmed_up, tmp_path):
     with pytest.raises(ToolError, match=r"^study: no blocks after the warm-up: .*kpi.jtl:1: "):
         made.check()
     assert not (tmp_path / "warm-up.json").exists()
-
-
-def test_an_interrupted_plan_may_end_before_its_last_block(prepared, tmp_path):
-    made = prepared()
-    samples(tmp_path, 1)
-    made.engine.stopping_reason = KeyboardInterrupt()
-    made.shutdown()
 
 
 def test_the_study_is_told_once_the_run_has_been_judged(prepared, tmp_path, monkeypatch, capsys):
