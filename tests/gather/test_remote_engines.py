@@ -32,10 +32,11 @@ def divided(folder, *criteria):
     made = run_folder.make(folder, criteria, targets=[TARGET])
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
     run_pages.watch(folder)
-    known = {"of": 2, "rows": "", "data": {}, "start_at": None}
     remotes = [
         RemoteEngine(
-            share=manifest.ShareRecord(number=number, host=host, **known),
+            share=manifest.ShareRecord(
+                number=number, of=2, rows="", data={}, start_at=None, host=host
+            ),
             environment={"cpu": "quick", "cores": 2},
             parts={},
             offset_ms=float(ahead_ms),
@@ -59,9 +60,12 @@ def test_what_was_seen_of_workers_is_judged_beside_the_samples_of_all_engines(tm
     assert restarts.observed == 0
 
 
-def test_a_worker_that_needs_too_much_or_that_nobody_watched_is_told(tmp_path):
+def test_a_worker_that_needs_too_much_fails_the_run(tmp_path):
     divided(tmp_path, "p50 of nap>1s", "rss of worker>1MB")
     assert run_folder.verdict_of(tmp_path).verdict == "FAIL"
+
+
+def test_workers_that_nobody_watched_are_told(tmp_path):
     divided(tmp_path, "p50 of nap>1s", "rss of worker>1GB")
     (tmp_path / "workers.jsonl").unlink()
     assert run_folder.verdict_of(tmp_path).verdict == "INVALID"

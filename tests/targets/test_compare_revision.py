@@ -96,7 +96,7 @@ def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag)
     assert not found.is_control
 
 
-def test_a_folder_of_reports_that_is_a_link_is_no_change(upstream, tmp_path):
+def test_a_clean_tree_is_the_control_also_where_its_folder_of_reports_is_a_link(upstream, tmp_path):
     assert find_revisions(upstream.root, "HEAD").is_control
     upstream.commit("A page.", "reports/README.md")
     shutil.rmtree(upstream.root / "reports")
@@ -174,9 +174,6 @@ def test_a_shallow_clone_without_the_merge_base_says_how_to_get_it(clone, tmp_pa
         said = refused(shallow.root, wanted)
         assert "git fetch --unshallow" in said
         assert "fetch-depth: 0" in said
-
-
-def test_a_checkout_of_one_branch_alone_has_no_main_branch(clone, tmp_path):
     single = clone.clone(tmp_path / "single", "--depth=1", "--branch=feature", "--single-branch")
     single.git("remote", "set-head", "origin", "--delete")
     said = refused(single.root)
@@ -198,19 +195,16 @@ def test_what_has_no_history_to_find_a_base_in_is_refused(upstream, tmp_path, mo
     assert "git is not on PATH" in refused(tmp_path)
 
 
-def test_called_from_a_hook_git_looks_at_the_checkout_all_the_same(clone, upstream, monkeypatch):
-    expected = find_revisions(clone.root, None)
+def test_git_looks_at_the_checkout_also_from_a_hook_and_changes_nothing(
+    clone, upstream, monkeypatch
+):
+    clone.write("app/new.js", "new")
+    before, expected = clone.state(), find_revisions(clone.root, None)
+    find_revisions(clone.root, "HEAD")
+    assert clone.state() == before
     monkeypatch.setenv("GIT_DIR", str(upstream.root / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(upstream.root / ".git" / "index"))
     assert find_revisions(clone.root, None) == expected
-
-
-def test_finding_the_base_changes_nothing_in_the_checkout(clone):
-    clone.write("app/new.js", "new")
-    before = clone.state()
-    find_revisions(clone.root, None)
-    find_revisions(clone.root, "HEAD")
-    assert clone.state() == before
 
 
 def test_what_git_gives_as_the_reason_is_one_line():

@@ -103,11 +103,16 @@ def test_an_entry_that_a_killed_git_left_locked_goes_with_the_next_check_out(che
     assert checkout.git("worktree", "list").count("\n") == 1
 
 
-def test_a_sparse_checkout_gets_the_whole_base(checkout, check_out):
+def test_a_sparse_checkout_gets_the_whole_base_and_a_linked_worktree_is_like_any_other(
+    checkout, check_out, tmp_path
+):
     checkout.git("restore", ".")
     checkout.git("sparse-checkout", "set", "--no-cone", "/app/")
     assert not (checkout.root / "link.txt").exists()
     assert (check_out("HEAD") / "link.txt").exists()
+    checkout.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), "HEAD~1")
+    folder = checkouts.check_out(tmp_path / "linked", "main", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "second"
 
 
 def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
@@ -121,29 +126,19 @@ def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
     assert index.read_bytes() == before
 
 
-def test_a_linked_worktree_is_a_checkout_like_any_other(checkout, tmp_path):
-    checkout.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), "HEAD~1")
-    folder = checkouts.check_out(tmp_path / "linked", "main", tmp_path / "base")
-    assert (folder / SERVER).read_text() == "second"
-
-
-def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout, check_out):
-    checkout.write("perf/app/server.js", "inside")
-    checkout.commit("moved", "perf/README.md")
-    folder = check_out("HEAD", "perf")
-    assert (folder / SERVER).read_text() == "inside"
-    with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
-        check_out("HEAD~1", "perf")
-
-
-def test_only_the_project_s_part_of_a_repository_is_checked_out(checkout, tmp_path, check_out):
+def test_of_a_repository_with_several_parts_the_project_s_is_checked_out_alone(
+    checkout, tmp_path, check_out
+):
     checkout.write("perf/app/server.js", "inside")
     checkout.write("perf/b.crlf", "one\ntwo\n")
     checkout.commit("large", "other/large.bin")
     folder = check_out("HEAD", "perf")
     assert sorted(it.name for it in (tmp_path / "base").iterdir()) == [".git", "perf"]
+    assert (folder / SERVER).read_text() == "inside"
     # What .gitattributes says above the project counts all the same.
     assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
+    with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
+        check_out("HEAD~1", "perf")
 
 
 def test_a_base_that_would_be_without_its_submodule_is_refused(checkout, tmp_path, check_out):
@@ -155,8 +150,7 @@ def test_a_base_that_would_be_without_its_submodule_is_refused(checkout, tmp_pat
     with pytest.raises(GitError, match=said):
         check_out("HEAD")
     assert not (tmp_path / "base").exists()
-    folder = check_out("HEAD", "perf")
-    assert (folder / SERVER).read_text() == "inside"
+    assert (check_out("HEAD", "perf") / SERVER).read_text() == "inside"
 
 
 def test_a_check_out_that_is_still_there_is_not_checked_out_into(monkeypatch, check_out):
@@ -166,18 +160,15 @@ def test_a_check_out_that_is_still_there_is_not_checked_out_into(monkeypatch, ch
         check_out("HEAD")
 
 
-def test_a_base_without_a_server_is_refused(checkout, check_out):
-    checkout.git("rm", "--quiet", "--force", SERVER)
-    checkout.git("commit", "--quiet", "--message", "gone")
-    with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
-        check_out("HEAD")
-
-
-def test_a_check_out_that_fails_says_why_in_one_line(checkout, check_out):
+def test_a_check_out_that_fails_or_has_no_server_is_refused_in_one_line(checkout, check_out):
     blob = checkout.git("rev-parse", f"HEAD:{SERVER}")
     (checkout.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): .*\Z"):
         check_out(checkout.git("rev-parse", "HEAD"))
+    checkout.git("rm", "--quiet", "--force", SERVER)
+    checkout.git("commit", "--quiet", "--message", "gone")
+    with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
+        check_out("HEAD")
 
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):

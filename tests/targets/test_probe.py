@@ -39,9 +39,9 @@ def balancer(*views):
         yield App("balancer", server.server_port, "fork", 1, deals_to="^pi-")
 
 
-def refusal(app, seconds=0.2):
+def refusal(app):
     with pytest.raises(probe.ProbeError) as caught:
-        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], seconds)
+        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], 0.2)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -61,8 +61,6 @@ def test_a_balancer_that_one_server_is_not_behind_is_refused_with_the_reason():
     with balancer((503, {})) as app:
         assert "HTTP Error 503" in refusal(app)
     assert "Connection refused" in refusal(app)
-    with greeting() as port:
-        assert "SSH-2.0-hello" in refusal(App("balancer", port, "fork", 1, deals_to="^pi-"), 0)
 
 
 class Foreign(Handler):
@@ -135,6 +133,10 @@ def greeting():
 def test_what_speaks_no_http_is_no_answer():
     with greeting() as port, pytest.raises(probe.ProbeError, match="nothing answers at http"):
         probe.is_there(Url("http", "127.0.0.1", port))
+    with greeting() as port:
+        app = App("balancer", port, "fork", 1, deals_to="^pi-")
+        with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
+            probe.wait_for_balancer("127.0.0.1", app, ["pi-1"], 0)
 
 
 def test_a_probe_asks_for_a_body_and_tells_what_came_instead():

@@ -1,4 +1,4 @@
-"""Executions with inline scenarios, and settings of `targets` and `verdict` before any load."""
+"""Scenarios by name or inline, which apps they need, and what `targets` refuses."""
 
 import logging
 from types import SimpleNamespace
@@ -7,11 +7,10 @@ import pytest
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
-from tollgate.targets import leftovers, lock
-from tollgate.targets.scenarios import name_of, scenario_of, targets_of
-from tollgate.taurus import verdict
+from tollgate.targets import leftovers, lock, pm2
+from tollgate.targets.pm2 import App
+from tollgate.targets.scenarios import name_of, scenario_of, targets_of, wanted_apps
 from tollgate.taurus.targets import Targets
-from tollgate.taurus.verdict import Verdict
 
 CONFIG = BetterDict.from_dict({"scenarios": {"fork": {"script": "a.jmx"}, "empty": None}})
 
@@ -94,18 +93,72 @@ def test_a_tool_that_is_missing_is_named_and_not_downloaded(tmp_path, monkeypatc
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize("name", ["warmup", "measured"])
-def test_verdict_refuses_a_property_that_is_no_number(monkeypatch, name):
-    monkeypatch.setattr(verdict.plan_copy, "copy", lambda *_: "plan/check.jmx")
-    made = Verdict()
-    made.engine = SimpleNamespace(artifacts_dir="reports")
-    executor = SimpleNamespace(
-        label="fork",
-        properties={name: "60s"},
-        original_jmx="plans/check.jmx",
-        kpi_jtl="kpi.jtl",
-        execution=BetterDict(),
-        get_scenario=BetterDict,
-    )
-    with pytest.raises(TaurusConfigError, match=f"execution 'fork': the property {name} is '60s'"):
-        made._planned(executor)
+APPS = (
+    App("fork", 3001, "fork", 1),
+    App("cluster", 3002, "cluster", 2),
+    App("pi-1", 3011, "fork", 1),
+    App("pi-2", 3012, "fork", 1),
+    App("balancer", 3010, "fork", 1, deals_to="^pi-"),
+)
+
+
+@pytest.fixture(autouse=True)
+def topology(monkeypatch):
+    monkeypatch.setattr(pm2, "declared_apps", lambda: {app.name: app for app in APPS})
+
+
+def wanted(*targets, has_timetable=False):
+    """(names of the apps that executions with such targets need, the properties of each plan)."""
+    scenarios = [{"script": "a.jmx", "target": target} for target in targets]
+    executions = [{"scenario": scenario} for scenario in scenarios]
+    config = BetterDict.from_dict({"execution": executions})
+    names = [app.name for app in wanted_apps(config, has_timetable)]
+    return names, [each["scenario"].get("properties") for each in config["execution"]]
+
+
+def refusal(*targets, **how):
+    with pytest.raises(TaurusConfigError) as caught:
+        wanted(*targets, **how)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_plan_gets_the_host_of_its_targets_and_the_port_of_a_single_one():
+    for target in ("fork", ["fork"]):
+        assert wanted(target) == (["fork"], [{"host": "127.0.0.1", "port": 3001}])
+    targets = ["balancer", "pi-1", "pi-2"]
+    assert wanted(targets) == (targets, [{"host": "127.0.0.1"}])
+
+
+def test_an_app_that_several_executions_need_is_started_once():
+    assert wanted("fork", ["fork", "cluster"], None, "cluster")[0] == ["fork", "cluster"]
+
+
+def test_an_app_that_nobody_declared_is_refused_with_those_that_there_are():
+    said = refusal(["fork", "pi-9"])
+    assert "has target 'pi-9', which ecosystem.config.js does not have" in said
+    assert said.endswith("its apps are: fork, cluster, pi-1, pi-2, balancer")
+
+
+@pytest.mark.parametrize("targets", ["balancer", ["fork", "balancer"]])
+def test_a_balancer_without_servers_is_refused_before_anything_starts(targets):
+    said = "'balancer', which deals to apps that match '^pi-', and none of those"
+    assert said in refusal(targets)
+
+
+@pytest.mark.parametrize("targets", [(["base", "head"],), ("base", "head")])
+def test_two_apps_with_one_port_are_refused_though_a_cluster_would_start_them(targets, monkeypatch):
+    apps = (App("base", 3021, "cluster", 2), App("head", 3021, "cluster", 2))
+    monkeypatch.setattr(pm2, "declared_apps", lambda: {app.name: app for app in apps})
+    assert "the apps 'base' and 'head' both have port 3021" in refusal(*targets)
+    assert wanted("base")[0] == ["base"]
+
+
+def test_reloads_are_for_one_target():
+    assert "set reload-every to off" in refusal(["fork", "cluster"], has_timetable=True)
+    assert wanted("cluster", has_timetable=True)[0] == ["cluster"]
+
+
+def test_a_balancer_has_those_servers_behind_it_whose_name_it_looks_for():
+    behind = {app.name: found for app in APPS if (found := pm2.servers_behind(app, APPS))}
+    assert behind == {"balancer": ["pi-1", "pi-2"]}

@@ -36,14 +36,10 @@ def test_engines_that_are_alike_are_known_by_their_in_order():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"of": 3}, "2/3"),
-        ({"number": 1}, HOSTS[0]),
-        ({"jmeter": "5.5"}, "5.5"),
-        ({"java": "21"}, "21"),
-        ({"plugins": "xy"}, "lib/ext"),
+        *(({"of": 3}, "2/3"), ({"number": 1}, HOSTS[0]), ({"jmeter": "5.5"}, "5.5")),
+        *(({"java": "21"}, "21"), ({"plugins": "xy"}, "lib/ext")),
         ({"plans": {"plans/a.jmx": "other"}}, "plans/a.jmx"),
-        ({"hashes": ["h1"]}, "items.csv"),
-        ({"hashes": [None]}, "can't read"),
+        *(({"hashes": ["h1"]}, "items.csv"), ({"hashes": [None]}, "can't read")),
         ({"offset_ms": 2000.0}, "2.0 s ahead of"),
         ({"offset_ms": -1500.0}, "1.5 s behind"),
     ],
@@ -123,30 +119,33 @@ def test_answers_are_put_down_to_the_host_that_gave_them():
     assert second.facts is None
 
 
+FAILED = f"ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat "
+OTHER = "INFO o.a.j.JMeter: certificate"
+BUSY = "Engine is busy - please try later"
+
+
 @pytest.mark.parametrize(
-    ("log", "words"),
+    ("first", "second", "words"),
     [
-        ("unable to find valid certification path to requested target", "another key"),
-        ("IllegalStateException: Engine is busy - please try later", "busy"),
-        ("ConnectException: Connection refused (Connection refused)", "nothing listens"),
-        ("something else", "see "),
+        (
+            f"{FAILED}unable to find valid certification path to requested target",
+            OTHER,
+            "another key",
+        ),
+        (f"{FAILED}IllegalStateException: {BUSY}", OTHER, "busy"),
+        (
+            f"{FAILED}ConnectException: Connection refused (Connection refused)",
+            OTHER,
+            "nothing listens",
+        ),
+        (f"{FAILED}something else", OTHER, "see "),
+        # Without its name.
+        (f"WARN o.a.j.JMeter: It is {HOSTS[1]}", f"ERROR o.a.j.u.JMeterUtils: {BUSY}", "busy"),
     ],
 )
-def test_why_an_engine_did_not_answer_is_told(tmp_path, log, words):
+def test_why_an_engine_did_not_answer_is_told(tmp_path, first, second, words):
     path = tmp_path / "engines.log"
-    path.write_text(
-        f"2026-11-22 21:00:00,000 ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat {log}\n"
-        f"2026-11-22 21:00:01,000 INFO o.a.j.JMeter: certificate\n"
-    )
-    told = engine_probe._why(HOSTS, path)
+    path.write_text(f"2026-11-22 21:00:00,000 {first}\n2026-11-22 21:00:01,000 {second}\n")
+    told = engine_probe._why(HOSTS if second == OTHER else HOSTS[1:], path)
     assert told.startswith(f"engine {HOSTS[1]}: ")
     assert words in told
-
-
-def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path):
-    path = tmp_path / "engines.log"
-    path.write_text(
-        f"2026-11-22 21:00:00,000 WARN o.a.j.JMeter: Something of {HOSTS[1]}\n"
-        "2026-11-22 21:00:01,000 ERROR o.a.j.u.JMeterUtils: Engine is busy - please try later\n"
-    )
-    assert "busy" in engine_probe._why(HOSTS[1:], path)

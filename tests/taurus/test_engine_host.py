@@ -45,9 +45,7 @@ def test_facts_survive_the_way_through_a_property():
 def test_what_must_be_alike_is_told_where_it_is_not():
     assert list(FACTS.differences(replace(FACTS, number=1, cpu="slow", cores=64))) == []
     others = {
-        "jmeter": ("5.5", "JMeter"),
-        "java": ("11", "Java"),
-        "plugins": ("ba", "lib/ext"),
+        **{"jmeter": ("5.5", "JMeter"), "java": ("11", "Java"), "plugins": ("ba", "lib/ext")},
         "plans": ({"plans/a.jmx": "dc"}, "plans/a.jmx"),
     }
     for name, (value, word) in others.items():

@@ -8,7 +8,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import ROOT
-from tollgate.taurus.load import Load
+from tollgate.taurus.load import BOTH_MODES_S, Load, ModeError, chosen_modes
 from tollgate.taurus.shared import under_way
 
 STRESS = str(ROOT / "plans" / "stress.jmx")
@@ -115,13 +115,10 @@ def test_the_schedule_follows_the_properties_of_each_scenario(prepared):
     assert fork["properties"]["measured"] == cluster["properties"]["measured"] == 60
 
 
-def test_an_empty_list_of_servers_is_none(prepared):
-    assert names(prepared(FORK | {"distributed": []})) == ["fork"]
-
-
-def test_a_length_may_be_a_fraction(prepared):
+def test_a_length_may_be_a_fraction_and_an_empty_list_of_servers_is_none(prepared):
     config = prepared(**FOLLOWS | {"length": "1/3"})
     assert len(config.executions["fork"].forecast["steps"]) == 8
+    assert names(prepared(FORK | {"distributed": []})) == ["fork"]
 
 
 def test_a_bad_forecast_is_refused_with_row_and_column(prepared, tmp_path):
@@ -139,3 +136,37 @@ def test_a_property_that_the_plan_does_not_read_is_told_and_noted(prepared, capl
     # A copy of the plan may read it.
     config = prepared(properties={"warmup": 5, "poll": 60}, capacity={"rate": "rate"})
     assert config.executions["fork"].notes == []
+
+
+BOTH = ["fork", "cluster"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "names", "seconds"),
+    [("", BOTH, BOTH_MODES_S), ("both", BOTH, 1e6), ("", ["mine", "yours"], 1e6)],
+)
+def test_all_executions_run_that_are_short_enough_or_wanted_or_do_not_stand_for_one_another(
+    mode, names, seconds
+):
+    assert chosen_modes(mode, names, seconds, "cluster") == (names, "")
+
+
+@pytest.mark.parametrize("preferred", BOTH)
+def test_a_long_kind_runs_in_its_preferred_mode_alone_and_says_so(preferred):
+    names, why = chosen_modes("", BOTH, BOTH_MODES_S + 1, preferred)
+    assert names == [preferred]
+    assert "MODE=both" in why
+
+
+@pytest.mark.parametrize("mode", BOTH)
+def test_mode_chooses_one_execution_however_long_it_is(mode):
+    assert chosen_modes(mode, BOTH, 1e6, "cluster")[0] == [mode]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "step"),
+    [("clutser", "did you mean 'cluster'?"), ("x", "known are fork, cluster, both")],
+)
+def test_a_mode_that_is_no_execution_is_refused_with_the_nearest_one(wanted, step):
+    with pytest.raises(ModeError, match=step):
+        chosen_modes(wanted, BOTH, 1, "cluster")

@@ -42,9 +42,9 @@ def service(**settings):
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Writes a plan and lets PLAN name it."""
+    path = tmp_path / "Größe 1.jmx"
 
-    def write(text, name="Größe 1.jmx"):
-        path = tmp_path / name
+    def write(text):
         path.write_text(text)
         monkeypatch.setenv("PLAN", str(path))
         return path
@@ -123,21 +123,21 @@ def test_settings_that_cannot_be_meant_are_refused(settings, said):
     assert said in refusal(**settings)
 
 
+NOT_XML = "is not well-formed XML"
+NO_SAMPLER = "has no sampler that is switched on"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is not well-formed XML"),
-        ("{}", "is not well-formed XML"),
-        ("<jmeterTestPlan><hashTree>", "is not well-formed XML"),
-        ("<html/>", "is not a JMeter plan but <html>"),
-        (jmx.plan(), "has no sampler that is switched on"),
-        (jmx.plan(jmx.group(jmx.sampler("a", enabled=False))), "has no sampler that is switched"),
+        *(("", NOT_XML), ("{}", NOT_XML), ("<jmeterTestPlan><hashTree>", NOT_XML)),
+        *(("<html/>", "is not a JMeter plan but <html>"), (jmx.plan(), NO_SAMPLER)),
+        (jmx.plan(jmx.group(jmx.sampler("a", enabled=False))), NO_SAMPLER),
         (ENDLESS, "the thread group 'all day' loops for ever, so that the run would never end"),
     ],
 )
 def test_what_can_not_be_run_is_refused_in_a_line_that_names_the_file(plan, text, said):
-    path = plan(text)
-    line = refusal()
+    path, line = plan(text), refusal()
     assert line.startswith(f"plan: {path}: ")
     assert said in line
 

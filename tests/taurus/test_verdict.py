@@ -1,13 +1,15 @@
-"""What the verdict notes in run.json when the load is over."""
+"""What the verdict refuses before any load, and notes in run.json when it is over."""
 
 import hashlib
 from types import SimpleNamespace
 
 import pytest
-from bzt import ManualShutdown
+from bzt import ManualShutdown, TaurusConfigError
+from bzt.utils import BetterDict
 
 from support import compare_folder, run_folder
 from tollgate.record import manifest
+from tollgate.taurus.refusals import checked_settings
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 from tollgate.workers.background_cpu import BackgroundCpu
@@ -16,11 +18,15 @@ from tollgate.workers.background_cpu import BackgroundCpu
 NOW = 1795223340.5
 
 
+class Executor(SimpleNamespace):
+    __hash__ = object.__hash__
+
+
 def sealed(folder, made, interrupted_at=None, known=lambda _run, _executor: None):
     """run.json after the load has ended. known: notes what other modules know of the run."""
     (planned,) = made.executions
     # Nobody has seen it end.
-    executor = SimpleNamespace(start_time=planned.began, process=None)
+    executor = Executor(start_time=planned.began, process=None)
     reporter = Verdict()
     reporter.manifest = made
     reporter.engine = SimpleNamespace(
@@ -75,3 +81,36 @@ def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
     found = sealed(tmp_path, compare_folder.make(tmp_path))
     compared = (tmp_path / "compare.json").read_bytes()
     assert found.compare_sha256 == hashlib.sha256(compared).hexdigest()
+
+
+@pytest.mark.parametrize("value", [-0.01, 0.6, "2 %", None])
+def test_a_tolerance_of_the_forecast_that_is_no_share_is_refused(value):
+    assert checked_settings({"forecast-tolerance": 0.05}) == {"forecast_tolerance": 0.05}
+    with pytest.raises(
+        TaurusConfigError, match=r"forecast-tolerance must be a share such as 0\.02"
+    ):
+        checked_settings({"forecast-tolerance": value})
+
+
+@pytest.mark.parametrize("value", ["yes", "maybe", None, 2])
+def test_whether_a_run_cut_short_counts_is_true_or_false_and_nothing_between(value):
+    assert checked_settings({"cut-short-counts": True}) == {"cut_short_counts": True}
+    with pytest.raises(TaurusConfigError, match="cut-short-counts must be true or false"):
+        checked_settings({"cut-short-counts": value})
+
+
+@pytest.mark.parametrize("name", ["warmup", "measured"])
+def test_verdict_refuses_a_property_that_is_no_number(monkeypatch, name):
+    monkeypatch.setattr("tollgate.taurus.verdict.plan_copy.copy", lambda *_: "plan/check.jmx")
+    made = Verdict()
+    made.engine = SimpleNamespace(artifacts_dir="reports")
+    executor = SimpleNamespace(
+        label="fork",
+        properties={name: "60s"},
+        original_jmx="plans/check.jmx",
+        kpi_jtl="kpi.jtl",
+        execution=BetterDict(),
+        get_scenario=BetterDict,
+    )
+    with pytest.raises(TaurusConfigError, match=f"execution 'fork': the property {name} is '60s'"):
+        made._planned(executor)
