@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from support.executions import execution, verdict_on
 from support.forecasts import SHARES, at_rates, facts, mixed, steps_of
 from support.golden import check_golden
+from tollgate.forecast.check import check_forecast, poisson_interval
 from tollgate.judge.facts import MeasuredRun
-from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
+from tollgate.judge.forecast import forecast_reasons
 from tollgate.judge.judgement import judge
 from tollgate.report.console import steps_table, verdict_table
 from tollgate.report.json_model import plain

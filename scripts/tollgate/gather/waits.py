@@ -13,11 +13,11 @@ from tollgate.base.text import format_duration
 from tollgate.gather.context import is_of_remote
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.facts import LabelData
-from tollgate.judge.missing_samples import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import groups_before, is_done
 from tollgate.samples.threads import Key, Sent, read_sent, thread_samples
 from tollgate.schedule.model import Unanswered
+from tollgate.schedule.omission import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.schedule.threads import closed_groups, senders
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import COLUMNS, Totals

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tollgate.criteria.grammar import Criterion
+from tollgate.forecast.check import check_forecast
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.criterion import judge_criterion
@@ -37,7 +38,7 @@ from tollgate.judge.cut_short import (
 from tollgate.judge.engines import engine_reasons, left_to_merge
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
-from tollgate.judge.forecast import check_forecast, forecast_reasons
+from tollgate.judge.forecast import forecast_reasons
 from tollgate.judge.interim import with_decision_time
 from tollgate.judge.levels import holm_results
 from tollgate.judge.observe import Levels

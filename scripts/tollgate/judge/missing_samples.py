@@ -1,30 +1,18 @@
-"""Samples that should have come and did not: of silent thread groups, of unanswered requests. Pure.
+"""Thread groups that left no sample though they had to. Pure.
 
-silent_parts: a thread that ends before its first sample, because its CSV file is missing or a
-script of it is wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a
-schedule says what was to be sent, what is missing is known; what else had to be sent, the plan's
-tree says. Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
-
-correct_coordinated_omission: a thread in a loop sends nothing while it waits, so a service that
-hangs keeps its own failures few. Where a thread was waiting when the load was ended, and its
-request failed or never ended after a time that no answer of its group had taken, the requests that
-the thread would have sent meanwhile at its own pace count too, each as slow as what was left of the
-wait. Source: G. Tene's correction for coordinated omission in HdrHistogram
-(recordValueWithExpectedInterval); the expected interval is the mean one of the thread until its
-last good answer.
+A thread that ends before its first sample, because its CSV file is missing or a script of it is
+wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a schedule says what
+was to be sent, what is missing is known; what else had to be sent, the plan's tree says. Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-
-import numpy as np
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 
 from tollgate.plan.model import Plan, Sampler, ThreadGroup
 from tollgate.plan.threads import certain_samplers, wait_s
-from tollgate.samples.threads import Key, Sent
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import senders
 
@@ -129,87 +117,3 @@ def _without_a_sample(
                 f"{group.name!r} sends on no condition: see jmeter.log, unless a script names it "
                 "otherwise"
             )
-
-
-@dataclass(frozen=True)
-class LoadEnd:
-    """How a load was ended before its time, in epoch milliseconds.
-
-    ended_ms: until when requests were to be sent. seen_ms: until when samples were looked at.
-    is_lost: whether a request that was under way at seen_ms left no row.
-    """
-
-    ended_ms: float
-    seen_ms: float
-    is_lost: bool
-
-
-@dataclass
-class OmittedRequests:
-    """Requests without a row that count as failed."""
-
-    begins_ms: dict[Key, list[np.ndarray]] = field(default_factory=dict)
-    elapsed_ms: dict[Key, list[np.ndarray]] = field(default_factory=dict)
-    began_ms: float | None = None
-    """When the first of the waits began that hid them; None for none."""
-    threads: int = 0
-    """How many waited."""
-    guessed: tuple[str, ...] = ()
-    """Labels that a request without a row may have had, where there are several: it counts for
-    each."""
-
-    @property
-    def requests(self) -> int:
-        return sum(len(each) for arrays in self.begins_ms.values() for each in arrays)
-
-    def _add(self, key: Key, begins_ms: np.ndarray, end_ms: float) -> None:
-        self.begins_ms.setdefault(key, []).append(begins_ms)
-        self.elapsed_ms.setdefault(key, []).append(np.ceil(end_ms - begins_ms))
-
-
-def correct_coordinated_omission(
-    end: LoadEnd,
-    sent: Mapping[str, Sent],
-    labels: Collection[Key],
-    paced: Callable[[Key], bool],
-    began_ms: Callable[[Sent], float],
-) -> OmittedRequests:
-    """What the threads of one thread group did not send, or got no answer to.
-
-    sent: what each of its threads left. labels: that its requests may have. paced: whether
-    requests of a label follow one another in a loop; of a schedule all that is missing is known.
-    began_ms: when a thread's request began that left no row, at the latest.
-    """
-    omitted = OmittedRequests()
-    for left in sent.values():
-        waits = list(left.hung)
-        if left.ended_ms < end.seen_ms:
-            if not end.is_lost:
-                continue  # nothing was under way
-            begun = min(began_ms(left), end.ended_ms)
-            if end.seen_ms - begun <= left.longest_ms:
-                continue  # as far as is known it was as fast as others
-            waits.append((begun, end.seen_ms))
-            own = [key for key in labels if key in left.counts] or labels
-            for key in own:
-                omitted._add(key, np.array([begun]), end.seen_ms)
-            omitted.guessed = tuple(name for name, _ in own) if len(own) > 1 else omitted.guessed
-        for begin, until in waits:
-            for key, times in _due_while_waiting(left, begin, min(until, end.ended_ms)):
-                if paced(key):
-                    omitted._add(key, times, until)
-        if waits:
-            omitted.threads += 1
-            firsts = [begin for begin, _ in waits]
-            omitted.began_ms = min([*firsts, omitted.began_ms or firsts[0]])
-    return omitted
-
-
-def _due_while_waiting(left: Sent, begin: float, until: float) -> Iterator[tuple[Key, np.ndarray]]:
-    """When a thread would have sent each label between two moments, at its own pace until then."""
-    span = (left.answered_ms or 0) - (left.first_ms or 0)
-    for key, n in left.counts.items():
-        if span > 0:
-            times = np.arange(begin + span / n, until, span / n)
-            if len(times):
-                yield key, times

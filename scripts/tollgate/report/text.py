@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from tollgate.base.text import duration, format_interval, format_number, short
 from tollgate.compare import words
 from tollgate.criteria.subjects import MIB
+from tollgate.forecast.check import HELD, NOT_REACHED
 from tollgate.forecast.model import ForecastResult
-from tollgate.judge.forecast import HELD, NOT_REACHED, requests, signed, worst_part
+from tollgate.judge.forecast import requests, signed, worst_part
 from tollgate.judge.verdicts import PASS, CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.judge.workers import MB_PER_MIN
 from tollgate.workers.processes import WorkerFacts

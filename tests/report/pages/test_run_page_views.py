@@ -14,8 +14,8 @@ from support.executions import counts, execution
 from support.forecasts import facts, mixed
 from support.watched_workers import watched, worker
 from tollgate.base.paths import ROOT
+from tollgate.forecast.check import check_forecast
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
-from tollgate.judge.forecast import check_forecast
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
 from tollgate.report.pages.kit.assemble import Head, render

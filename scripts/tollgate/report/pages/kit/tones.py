@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tollgate.compare.model import IMPROVED
-from tollgate.judge.forecast import HELD, MISSED
+from tollgate.forecast.check import HELD, MISSED
 from tollgate.judge.verdicts import FAIL, INVALID, PASS
 from tollgate.study.words import AGREES, DISAGREES
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tollgate.base.text import one_line
+from tollgate.forecast.check import MISSED
 from tollgate.forecast.model import ForecastResult, PartResult
-from tollgate.judge.forecast import MISSED
 from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.report.pages.run.view import View
 from tollgate.report.text import forecast_line
