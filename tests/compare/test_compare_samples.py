@@ -168,7 +168,7 @@ def test_a_file_of_another_plan_is_refused_by_the_column_that_it_lacks(tmp_path,
 
 def test_a_file_without_a_whole_sample_is_refused(tmp_path):
     assert "cannot be read: No such file" in refusal(tmp_path / "kpi.jtl")
-    said = "holds no whole sample that tells when JMeter started; see jmeter.log"
+    said = "holds no whole sample that says when JMeter started; see jmeter.log"
     assert said in refusal(write(tmp_path, []))
     path = write(tmp_path, load()[:1])
     path.write_bytes(path.read_bytes()[:-1])

@@ -20,9 +20,7 @@ from support.early_ends import (
 )
 from support.plan_files import PLAN_FILES, id_of
 from tollgate.judge.ended_early import EarlyEnds, SampledThreads, Thread, early_ends
-from tollgate.plan.bounds import stops_of
-from tollgate.plan.jmx import read_tree
-from tollgate.plan.read import expander_of, read_plan
+from tollgate.plan.read import read_plan
 
 
 def parent(name, *children):
@@ -164,5 +162,4 @@ def test_where_the_start_is_a_guess_the_first_pause_counts_too(found):
 def test_the_plans_of_this_repository_are_never_accused(path):
     plan = read_plan(path, {})
     came = SampledThreads(Thread(dict.fromkeys(plan.labels, 9), 14.0))
-    root = read_tree(path, {})
-    assert early_ends(plan, stops_of(root, expander_of(root, {})), came) == EarlyEnds()
+    assert early_ends(plan, came) == EarlyEnds()

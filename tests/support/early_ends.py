@@ -4,9 +4,7 @@ from collections import Counter
 
 from support import jmx_text as jmx
 from tollgate.judge.ended_early import SampledThreads, Thread, early_ends
-from tollgate.plan.bounds import stops_of
-from tollgate.plan.jmx import read_tree
-from tollgate.plan.read import expander_of, read_plan
+from tollgate.plan.read import read_plan
 
 HOME = jmx.sampler("home")
 CSV = {"stopThread": "true", "recycle": "false"}
@@ -16,11 +14,10 @@ def find(path, *groups, threads=None, whole=None, until_s=None, extra="", around
     """What of a plan of these groups, which is written to `path`, ended early. threads: of each
     group, in the plan's order."""
     path.write_text(jmx.document(jmx.element("TestPlan", "plan", [*around, *groups], extra=extra)))
-    plan, root = read_plan(path, {}), read_tree(path, {})
     by_place = threads and {place: dict(enumerate(each, 1)) for place, each in enumerate(threads)}
     everything = whole or summed([it for each in threads for it in each])
     seen = SampledThreads(everything, by_place, **came)
-    return early_ends(plan, stops_of(root, expander_of(root, {})), seen, until_s)
+    return early_ends(read_plan(path, {}), seen, until_s)
 
 
 def summed(threads):

@@ -83,7 +83,7 @@ def reap(process: subprocess.Popen, within_s: float | None = None) -> bool:
 
 def end_by(end: Callable[[], object]) -> None:
     """Let the first of the signals call `end`, and no later one break the cleaning up; but for the
-    SIGHUP that whoever started this process has ignored: under `nohup` a run outlives its
+    SIGHUP that the caller of this process has ignored: under `nohup` a run outlives its
     terminal."""
 
     def first(_signal: int, _frame: object) -> None:

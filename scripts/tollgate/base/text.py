@@ -51,7 +51,7 @@ def duration(seconds: float) -> tuple[float, str]:
 
 
 def short(value: float) -> str:
-    """A number of which no more than two digits matter."""
+    """A number with two digits at most."""
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 

@@ -2,7 +2,7 @@
 
 Pieces are whole seconds, as few as hold the samples that are wanted on each side in the mean.
 
-**What others take.** Where other processes, or other guests of the host, take CPU time, answers
+**Background CPU load.** Where other processes, or other guests of the host, take CPU time, answers
 queue, and a tail gets long by chance. How much they took is measured, of the machine alone and
 for both sides at once (workers/background_cpu.py), so that it may say what a second is worth, which
 samples may not. Seconds of the tail are put together with their like, by CALM and CROWDED as
@@ -58,7 +58,8 @@ class Batches:
 
 
 def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
-    """wanted: samples of a side in each. is_tail: whether what others took tells pieces apart."""
+    """wanted: samples of a side in each. is_tail: whether pieces are formed by their
+    background CPU load."""
     size = len(blocks.base.n)
     fewest = min(blocks.base.total, blocks.head.total)
     length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)

@@ -13,7 +13,7 @@ robustly across them:
   burns half a core the error of its p95 was 2.4 % after 480 s with 5 samples beyond it in a piece,
   and 1.5 % with 3 or 2 (rms of 3 runs); without one it was the same after 180 s, 1.1 %. In the
   tail pieces weigh by what others took of the cores (batches.py), and then it was 1.05 % with 3 and
-  0.98 % with 2 (rms of 7 runs), of which the estimated error was 1.29 and 1.14 %.
+  0.98 % with 2 (rms of 7 runs), with an estimated error of 1.29 and 1.14 %.
 - **Adjusted for the request.** Which rows of its data a side happened to get is known, and a row is
   drawn before the coin falls, so that what follows from the rows can be taken off without a bias
   (Deng, Xu, Kohavi and Walker 2013, "Improving the sensitivity of online controlled experiments by
@@ -35,7 +35,7 @@ STEP_S and with a cosine for each COSINE_S (error_of_steps in stats/autocorrelat
 degrees of freedom an early look can see nothing but a large change. docs/compare.md has how often
 that is wrong, and what is found.
 
-p99 goes like p95. The mean is the plain ratio of what JMeter tells, robust against nothing: what
+p99 goes like p95. The mean is the plain ratio of JMeter's times, robust against nothing: what
 trimming leaves out stands there. It is informational.
 """
 

@@ -137,7 +137,7 @@ class Side:
     """One side's samples of a label, B blocks of time by V distinct values.
 
     counts: int[B, V], samples by elapsed. failed: int[B], how many of each block's samples failed.
-    known: the same samples with their rows, None where nothing tells the rows.
+    known: the same samples with their rows, None where the rows are unknown.
     """
 
     counts: NDArray[np.int64]
@@ -187,7 +187,7 @@ class Side:
 class Blocks:
     """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
     the same B blocks, each of the same length, one after the other without a gap. background_cpu:
-    float[B], which share of the cores others took in each; None where nobody looked."""
+    float[B], the background CPU load in each, as a share of the cores; None where unknown."""
 
     label: str
     values_ms: NDArray[np.int64]
@@ -221,7 +221,7 @@ class Blocks:
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
-        """Of base and of head; all of one row where nothing tells the rows."""
+        """Of base and of head; all of one row where the rows are unknown."""
         if self.base.known is None or self.head.known is None:
             return tuple(map(self._without_rows, (self.base, self.head)))
         return self.base.known, self.head.known

@@ -1,4 +1,4 @@
-"""compare.json: what a comparison set out to compare and to prove, for whoever judges it.
+"""compare.json: what a comparison set out to compare and to prove.
 
 Written when the run begins, and again when the run ends itself; sealed by its SHA-256 in run.json.
 """
@@ -81,7 +81,7 @@ class CompareRecord:
         Field(validation_alias=AliasChoices("background_cpu", "foreign"), exclude=True),
     ] = ()
     """Background CPU load in each second of measuring, as a share of the cores; None where that is
-    not known, empty where nobody looked."""
+    not known, empty where it was not recorded."""
 
 
 def write(record: CompareRecord, run: Path) -> None:
@@ -117,7 +117,7 @@ def read(run: Path) -> CompareRecord:
 
 
 def _prepare(raw: dict[str, Any]) -> None:
-    """Refuses an unknown version, and a promise of which a part would be a default of today."""
+    """Refuses an unknown version, and settings that lack a field: a default is no promise."""
     version = raw.pop("version", None)
     if version not in tuple(_PROMISED_BY):
         raise ValueError(f"it has version {version}, and this Tollgate reads 1 to {VERSION}")

@@ -19,7 +19,7 @@ COIN = "coin"
 BASE, HEAD = 0, 1
 #: Columns that plans/compare.jmx adds to those that JMeter always writes.
 EXTRA_COLUMNS = ("TESTSTART.MS", COIN)
-_NO_SAMPLES = "holds no whole sample that tells when JMeter started"
+_NO_SAMPLES = "holds no whole sample that says when JMeter started"
 _HELP = (
     f"was this run of plans/compare.jmx? {COIN} must be a variable of the plan that is {BASE} for "
     f"base and {HEAD} for head, 2 and 3 for their second processes and so on, before any sample is "

@@ -11,7 +11,7 @@
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing
     gates: typical,p50,p95,stalls,errors    what decides; p99 and mean are informational
-    labels: sum,search    of which it does; by default all that the plan has
+    labels: sum,search    the labels that decide; by default all of the plan
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
     fail-fast: true       whether a decided FAIL ends the measuring

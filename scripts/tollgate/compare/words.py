@@ -13,18 +13,13 @@ from tollgate.compare.result import Comparison
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
 
 UNKNOWN = "-"
-#: Digits after the point beyond which two numbers are alike for everybody.
+#: Digits after the point beyond which no reader distinguishes two numbers.
 _MOST_DIGITS = 6
 
 
 def name(finding: Finding) -> str:
     """`p95 of sum`."""
     return f"{finding.metric} of {finding.label}"
-
-
-def case_name(finding: Finding) -> str:
-    """`p95 of sum, head against base`: the same in each run, as CI systems want it."""
-    return f"{name(finding)}, head against base"
 
 
 def value(finding: Finding, measured: float | None) -> str:
@@ -72,7 +67,7 @@ def line(finding: Finding, effect: float) -> str:
 
 
 def reason(finding: Finding) -> str:
-    """Why, and how much more measuring would tell, as far as anybody knows."""
+    """Why, and how much more measuring would decide it, where that is known."""
     if finding.verdict != INCONCLUSIVE or finding.more_s is None:
         return finding.reason
     return f"{finding.reason}, about {format_duration(_rounded(finding.more_s))} more"
@@ -240,15 +235,12 @@ class Case:
 
 
 def cases(comparison: Comparison | None) -> list[Case]:
-    """One for each label and metric that gates: the same ones whatever came out."""
+    """One for each label and metric that gates: the same ones whatever came out, as CI systems want
+    it."""
     if comparison is None:
         return []
+    lines = [line(it, effect_of(comparison, it)) for it in comparison.gating]
     return [
-        Case(
-            case_name(it),
-            it.verdict,
-            line(it, effect_of(comparison, it)),
-            reason(it),
-        )
-        for it in comparison.gating
+        Case(f"{name(it)}, head against base", it.verdict, its_line, reason(it))
+        for it, its_line in zip(comparison.gating, lines, strict=True)
     ]

@@ -75,7 +75,7 @@ def settings_of(run: Path, manifest: Manifest) -> JudgeSettings:
 
 
 def refuse_lower_bounds(criteria: Iterable[Criterion]) -> None:
-    """For criteria that somebody writes now. Raises EvidenceError."""
+    """For the criteria of a new run. Raises EvidenceError."""
     if errors := lower_bound_errors(criteria):
         raise EvidenceError("\n".join(map(str, errors)))
 
@@ -125,7 +125,7 @@ def known_names(labels: Iterable[PlanLabel]) -> list[str]:
 
 
 def alike(name: str) -> str:
-    """What is wrong with Transaction Controllers whose rows nobody could tell apart."""
+    """What is wrong with Transaction Controllers whose rows look alike."""
     return (
         f"Transaction Controllers named {name!r} with 'Generate parent sample' and without, whose "
         "rows look alike; rename one of them in the plan"

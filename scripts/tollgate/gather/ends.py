@@ -10,10 +10,7 @@ from dataclasses import replace
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.ended_early import EarlyEnds, SampledThreads, early_ends
 from tollgate.judge.missing_samples import Silent, silent_parts
-from tollgate.plan.bounds import stops_of
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.model import Plan
-from tollgate.plan.read import expander_of
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
 
@@ -28,12 +25,10 @@ def silent_groups(samples: ExecutionSamples, until_s: float | None) -> Silent:
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:
     """The groups of the plan that ended before their time, if JMeter ended by itself. until_s: when
     the load was ended on purpose. Raises JtlError and OSError."""
-    plan, properties = samples.of.plan, samples.of.planned.properties
+    plan = samples.of.plan
     if not unscheduled_groups(plan):
         return EarlyEnds()
-    root = read_tree(plan.path, properties)
-    stops = stops_of(root, expander_of(root, properties))
-    return early_ends(plan, stops, _sampled_threads(samples), until_s)
+    return early_ends(plan, _sampled_threads(samples), until_s)
 
 
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:

@@ -3,7 +3,7 @@ are requests.
 
 A Transaction Controller leaves a row that adds up those of the samplers in it, which is no request
 besides, or, with "Generate parent sample", one that stands in their place, which is. JMeter writes
-both alike, so that only the plan tells them apart, by their names.
+both alike, so that only the plan distinguishes them, by their names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tollgate.samples.store import Store
 from tollgate.samples.threads import Key
 from tollgate.schedule.replay import ReplayResult, replay_jtl
 
-#: What JMeter tells the rows of Transaction Controllers by.
+#: The column that distinguishes the rows of Transaction Controllers.
 KIND_COLUMN, KIND_FLAG = "responseMessage", "message"
 
 
@@ -41,7 +41,7 @@ class ExecutionSamples:
 def joined(of: ExecutionContext, store: Store, jtl: Jtl, until_s: float | None) -> ExecutionSamples:
     """The samples of the store, which jtl counts, joined with the plan. until_s: when the load was
     cut short, in seconds since the execution's start. Raises JtlError, also where the JTL does not
-    tell whether a row is a transaction's, or of which kind."""
+    show whether a row is a transaction's, or which kind of one."""
     parents = _parents(of.plan, jtl)
     replayed = replay_jtl(of.plan, store, jtl, of.planned.warmup, until_s, of.bins)
     samplers = {

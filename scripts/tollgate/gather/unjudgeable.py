@@ -16,7 +16,7 @@ from tollgate.stats.slope import FEWEST
 def unjudgeable(
     criteria: Iterable[Criterion], planned: Execution, plan: Plan, is_of_remote: bool
 ) -> Iterator[str]:
-    """One line for each criterion on workers that nobody watches, and for looks that could not see
+    """One line for each criterion on workers that are not watched, and for looks that could not see
     what is under way. is_of_remote: whether the controller of a remote engine watches them."""
     if planned.interim:
         yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
@@ -62,7 +62,7 @@ def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan
 
 
 def _unseen_at_looks(plan: Plan) -> Iterator[str]:
-    """One line for each thread group of which a look can't tell what is under way."""
+    """One line for each thread group whose requests under way a look can't see."""
     off = "set modules.stop-when-decided.budget to off"
     scheduled = {place for place, _ in schedules_of(plan)[1]}
     for place, group in enumerate(plan.groups):

@@ -17,7 +17,7 @@ from tollgate.workers.watching_cost import share
 
 
 def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) -> TargetsWatched:
-    """What workers.jsonl tells of the execution's targets. jtl: None if it can't be read."""
+    """What workers.jsonl says of the execution's targets. jtl: None if it can't be read."""
     if not planned.targets or not (planned.began or jtl):
         return unwatched(planned.targets)
     found = read_targets(

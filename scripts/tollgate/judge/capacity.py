@@ -7,7 +7,7 @@
 - `capacity of fork<120/s` is judged by the 95 % interval: FAIL where all of it violates the limit,
   PASS where none of it does.
 - A search overruns the service on purpose. So its failed requests and the workers that died of it
-  are told, and have no say of their own.
+  are reported, but decide nothing by themselves.
 """
 
 from __future__ import annotations

@@ -17,14 +17,13 @@ StandardJMeterEngine.run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from tollgate.base.text import format_duration
 from tollgate.judge.cut_short import END_SLACK_S
 from tollgate.judge.facts import EarlyEnd
-from tollgate.plan.bounds import Stops
 from tollgate.plan.model import LOOPING, Plan, PlanLabel, ThreadGroup
 from tollgate.plan.threads import (
     ANY,
@@ -70,15 +69,15 @@ class SampledThreads:
     """By place in plan.groups and number, those of the groups asked for; None where their names do
     not show whose they are."""
     failed: Collection[str] = ()
-    """Labels of which a sample failed."""
+    """Labels with a failed sample."""
     ended_s: float | None = None
     """When JMeter's process was seen to have ended."""
     gaps: Callable[[], Mapping[int, float]] = dict
     """How long a thread of each place was silent at most, as longest_gaps has it; asked for if it
     matters."""
     log: Mapping[int, Mapping[str, int]] | None = None
-    """By place, how many threads ended with which words of JMeter's log; None where nobody
-    looked."""
+    """By place, how many threads ended with which words of JMeter's log; None where the log was not
+    read."""
     start_is_known: bool = True
     """Whether the JTL has when the test began; it is a guess otherwise."""
 
@@ -92,19 +91,14 @@ class EarlyEnds:
     """One line for each that may have had a reason in the plan."""
 
 
-def early_ends(
-    plan: Plan, stops: Sequence[Stops], came: SampledThreads, until_s: float | None = None
-) -> EarlyEnds:
+def early_ends(plan: Plan, came: SampledThreads, until_s: float | None = None) -> EarlyEnds:
     """Which groups ended before their time, in a run that was neither interrupted nor stopped early
     and whose JMeter ended by itself.
 
-    stops: as plan.stops_of has them. until_s: when the load was ended on purpose before its
-    time, in seconds since the test began; None if it was not.
+    until_s: when the load was ended on purpose before its time, in seconds since the test began;
+    None if it was not.
     """
-    found = [
-        _Group(plan, place, stops[place], came, until_s).judged()
-        for place in unscheduled_groups(plan)
-    ]
+    found = [_Group(plan, place, came, until_s).judged() for place in unscheduled_groups(plan)]
     return EarlyEnds(
         tuple(it for it in found if isinstance(it, EarlyEnd)),
         tuple(it for it in found if isinstance(it, str)),
@@ -118,7 +112,6 @@ class _Group:
 
     plan: Plan
     place: int
-    stops: Stops
     came: SampledThreads
     until_s: float | None
 
@@ -131,7 +124,7 @@ class _Group:
             n, of = sum(self.logged.values()), sum(self.came.log[self.place].values())
             stopped = f"{n} of {of} threads of {self.name} were stopped"
             early = (early[0] if early else stopped), True
-        elif self.logged is not None and not (self.stops.flow and self.came.failed):
+        elif self.logged is not None and not (self.group.stops.flow and self.came.failed):
             return None  # each thread has looped, or its time was over
         if early is None:
             return None
@@ -156,7 +149,7 @@ class _Group:
     @cached_property
     def stated(self) -> StatedEnd | None:
         """The end that the plan states, None where only the run knows it."""
-        stated, groups = stated_end(self.group, bool(self.stops.jumps)), self.plan.groups
+        stated, groups = stated_end(self.group, bool(self.group.stops.jumps)), self.plan.groups
         if stated and stated.needs:
             labels = self.came.whole.samples
             if not all(any(group.may_leave(label) for group in groups) for label in labels):
@@ -180,8 +173,7 @@ class _Group:
         return self.stated is not None and self.stated.is_never
 
     def _of_unknown_end(self) -> EarlyEnd | None:
-        """Of a group of which neither the log nor the samples can show whether it came to its
-        end."""
+        """Of a group for which neither the log nor the samples show whether it came to its end."""
         group, action = self.group, _stops_by_errors(self.group, self.came.failed)
         # A thread that is one arrival's takes none of the others with it.
         is_its_own = group.on_sample_error == "stopthread" and (
@@ -209,8 +201,8 @@ class _Group:
             action = _stops_by_errors(other, failed)
             if action and other.on_sample_error != "stopthread":
                 return f"the action of {other.name!r} after a sampler error {action}"
-        if self.stops.flow and failed and not self._is_never:
-            return f"{' or '.join(self.stops.flow)} may have stopped it, and requests failed"
+        if self.group.stops.flow and failed and not self._is_never:
+            return f"{' or '.join(self.group.stops.flow)} may have stopped it, and requests failed"
         return ""
 
     def _excuse(self) -> str:
@@ -219,14 +211,14 @@ class _Group:
         pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
         stopping = [f"timer {it!r}" for it in pacing]
         if self._is_never or not self.came.failed:
-            stopping += self.stops.flow
-        anyhow = [*self.stops.scripts, *self.stops.jumps] if self._is_never else []
-        by_words = {"Stop Thread": self.stops.data, "Stopping": stopping}
+            stopping += self.group.stops.flow
+        anyhow = [*self.group.stops.scripts, *self.group.stops.jumps] if self._is_never else []
+        by_words = {"Stop Thread": self.group.stops.data, "Stopping": stopping}
         fits_the_log = all(
             any(ends and it.startswith(words) for words, ends in by_words.items())
             for it in self.logged or ()
         )
-        ends = [*self.stops.data, *stopping, *anyhow]
+        ends = [*self.group.stops.data, *stopping, *anyhow]
         if not ends or not (anyhow or fits_the_log):
             return ""
         return f"{' or '.join(dict.fromkeys(ends))} may have ended it"
@@ -340,7 +332,7 @@ class _Group:
         return f"{who} ended after {after} of the {whole} {says}"
 
     def _counted(self, early: list[Thread], unseen: int) -> str:
-        """`30 of 80 samples of 'home'`: of the label of which the largest part is missing."""
+        """`30 of 80 samples of 'home'`: of the label that misses the largest part."""
         threads = len(early) * self._share + unseen
         counted = [
             (sum(_count(each, label) for each in early), need * threads, label)

@@ -144,7 +144,7 @@ def engine_reasons(
 
 
 def left_to_merge(verdict: RunVerdict) -> RunVerdict:
-    """The verdict on a share: none that gates. What is wrong with it is told all the same."""
+    """The verdict on a share, which gates nothing. What is wrong with it becomes a warning."""
     executions = tuple(
         replace(
             each,

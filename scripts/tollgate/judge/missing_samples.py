@@ -2,7 +2,8 @@
 
 A thread that ends before its first sample, because its CSV file is missing or a script of it is
 wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a schedule says what
-was to be sent, what is missing is known; what else had to be sent, the plan's tree says. Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
+was to be sent, what is missing is known; what else had to be sent, the plan's tree says. Source:
+JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
 """
 
 from __future__ import annotations

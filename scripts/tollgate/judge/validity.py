@@ -89,7 +89,7 @@ def execution_reasons(
         return  # so that there is nothing else to be said of it
     yield from _workers(execution)
     yield from resource_reasons(execution)
-    if not is_short:  # whoever interrupts the run ends JMeter, in the middle of a line perhaps
+    if not is_short:  # an interruption may end JMeter in the middle of a line
         yield from _accidents(execution, is_excused)
     for schedule in execution.schedules:
         if not is_excused:

@@ -16,8 +16,8 @@ finds a stall, which Taurus never sees. For times and percentages there is nothi
 Windows start on whole seconds and lie wholly inside of the measured time. The outcome is a fact
 of this run, not an estimate, so there is no interval.
 
-A run of many hours is counted in bins of several seconds (bins.py), of which every window is a
-multiple. There windows start where bins do, and what is said of each second above is said of each
+A run of many hours is counted in bins of several seconds (bins.py); every window is a multiple of
+them. There windows start where bins do, and what is said of each second above is said of each
 bin: its times and shares are those of all its samples, its counts and bytes are means per second.
 
 Windows slide over the bins in time that grows with the bins and not their square: a histogram of

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan
-from tollgate.plan.read import is_sampler
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, Stops
 
 #: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
 _STOPS, _BREAKS = ("0", "2"), "5"
@@ -25,21 +23,6 @@ _STOP = re.compile(r"[Ss]top|[Ss]hutdown")
 _STOP_TEST = re.compile(r"[Ss]topTest|[Ss]topEngine|askThreadsToStop|[Ss]hutdown")
 #: What a script calls to leave out the rest of a loop's turn, or of its turns.
 _JUMP = re.compile(r"TestLogicalAction|[Nn]extLoop|[Bb]reak\w*Loop")
-
-
-@dataclass(frozen=True)
-class Stops:
-    """What may end the threads of one group before their time, each by its kind and name.
-
-    data: CSV Data Sets that end a thread when their file is at its end. flow: Flow Control Actions
-    that stop threads or break a loop. scripts: those whose text may stop threads or the test.
-    jumps: scripts that may leave out a part of a loop; one in a file may do so.
-    """
-
-    data: tuple[str, ...] = ()
-    flow: tuple[str, ...] = ()
-    scripts: tuple[str, ...] = ()
-    jumps: tuple[str, ...] = ()
 
 
 def stops_of(root: Element, expander: Expander) -> list[Stops]:
@@ -144,7 +127,7 @@ def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:
     for child in element.active:
         if child.kind == "RunTime":
             continue
-        if _loops_for_ever(child, expander) and any(is_sampler(each) for each in child.walk()):
+        if _loops_for_ever(child, expander) and any(each.is_sampler for each in child.walk()):
             yield child
         else:
             yield from _endless_loops(child, expander)

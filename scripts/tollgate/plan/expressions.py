@@ -26,15 +26,13 @@ def whole_sum(values: Sequence[str]) -> str:
 
     Empty where another one is no whole number.
     """
-    *first, last = values
+    *numbers, last = values
+    if re.fullmatch(r"\s*[+-]?\d+\s*", last):
+        numbers.append(last)
     try:
-        numbers = [
-            *map(int, first),
-            *([int(last)] if re.fullmatch(r"\s*[+-]?\d+\s*", last) else []),
-        ]
+        return str(sum(map(int, numbers))) if numbers else ""
     except ValueError:
         return ""
-    return str(sum(numbers)) if numbers else ""
 
 
 def arithmetic(arguments: Sequence[str]) -> str:

@@ -15,10 +15,13 @@ from pathlib import Path
 from lxml import etree
 
 from tollgate.plan.expressions import Expander
+from tollgate.plan.model import FLOW_CONTROL
 
 CSV_DATA_SET = "CSVDataSet"
 _SIMPLE = ("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp")
 
+# Samplers, JMeter's own and those of plugins, are known by the end of their class name.
+_SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 # Elements that hold a script, by how their names begin.
 _SCRIPTS = ("JSR223", "BeanShell", "BSF")
 
@@ -76,6 +79,11 @@ class Element:
     def is_script_with(self, words: re.Pattern[str]) -> bool:
         """Whether it is a script whose text has such a word."""
         return self.is_script and any(words.search(text) for text in self.props.values())
+
+    @property
+    def is_sampler(self) -> bool:
+        """Whether JMeter runs it as a sampler, a Flow Control Action included."""
+        return self.kind.endswith(_SAMPLER_ENDINGS) and self.kind != "ParallelSampler"
 
     @property
     def is_thread_group(self) -> bool:
@@ -169,8 +177,8 @@ def read_tree(path: Path, properties: Mapping[str, str]) -> Element:
     """Return the plan's TestPlan element; properties fill in the paths of includes.
 
     Include paths are relative to the folder of `path`, as JMeter resolves them from its base
-    directory. Raises PlanError, but not for a controller below a disabled element, of which JMeter
-    reads nothing.
+    directory. Raises PlanError, but not for a controller below a disabled element, which JMeter
+    does not read.
     """
     plan = next((top for top in tops(path) if top.kind == "TestPlan"), None)
     if plan is None:

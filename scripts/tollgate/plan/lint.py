@@ -19,7 +19,7 @@ from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import CSV_DATA_SET, Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
-from tollgate.plan.read import expander_of, is_sampler, read_plan
+from tollgate.plan.read import expander_of, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
 
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
@@ -98,7 +98,7 @@ def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]
     """The samplers below an element, each with what JMeter applies to it."""
     inner = (*scope, *element.active)
     for child in element.active:
-        if is_sampler(child):
+        if child.is_sampler:
             yield child, (*inner, *child.active)
         else:
             yield from _samplers(child, inner)
@@ -168,8 +168,8 @@ def _backend(element: Element) -> str:
     place = next((value.strip() for value in places if value.strip()), "somewhere")
     return (
         f"the Backend Listener {element.name!r} is on and sends figures to {place} while the run "
-        f"lasts ({element.props.get('classname', 'of no class')}): disable it unless whoever runs "
-        "that expects them"
+        f"lasts ({element.props.get('classname', 'of no class')}): disable it unless the operator "
+        "of that host expects them"
     )
 
 
@@ -258,8 +258,8 @@ def missing_files(root: Element, folder: Path, expander: Expander) -> Iterator[s
 
 
 def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
-    """A line for each of these properties of which a plan and what it includes do not speak: one
-    that is misspelt would change nothing of the load, without a word. JMeter's own are left out.
+    """A line for each of these properties that neither the plan nor what it includes reads: a
+    misspelt one would silently change nothing. JMeter's own are left out.
     A plan that can't be read is for others to refuse."""
     if not plan.is_file():
         return

@@ -128,6 +128,21 @@ class Transaction:
 
 
 @dataclass(frozen=True)
+class Stops:
+    """What may end the threads of one group before their time, each by its kind and name.
+
+    data: CSV Data Sets that end a thread when their file is at its end. flow: Flow Control Actions
+    that stop threads or break a loop. scripts: those whose text may stop threads or the test.
+    jumps: scripts that may leave out a part of a loop; one in a file may do so.
+    """
+
+    data: tuple[str, ...] = ()
+    flow: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    jumps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ThreadGroup:
     """One thread group. Times are in seconds; None means unknown, or not set.
 
@@ -152,6 +167,7 @@ class ThreadGroup:
     transactions: tuple[Transaction, ...] = ()
     unresolved: Mapping[str, str] = field(default_factory=dict)
     name_pattern: str = ""
+    stops: Stops = Stops()
 
     def may_leave(self, label: str) -> bool:
         """Whether a sample of this label may come of it."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.base.text import some_of
 from tollgate.plan.jmx import parsed
 
 #: Elements of the file's own form, which are no classes.
@@ -44,11 +45,9 @@ def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
 
 def advice(absent: dict[str, Path], home: Path) -> str:
     """One line on classes that are missing, as `missing` gives them, and what brings them."""
-    names = list(absent)
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return (
-        f"it needs {shown}, which this JMeter does not have: {_installing(absent, home)}; what is "
-        f"of no plugin there, put as a jar into {home}/lib/ext"
+        f"it needs {some_of(list(absent), 3)}, which this JMeter does not have: "
+        f"{_installing(absent, home)}; what is of no plugin there, put as a jar into {home}/lib/ext"
     )
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tollgate.plan.bounds import stops_of
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
@@ -37,8 +38,6 @@ from tollgate.plan.variables import (
     set_by,
 )
 
-# Samplers, JMeter's own and those of plugins, are known by the end of their class name.
-_SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 _PAUSE = "1"
 _FOREVER = "LoopController.continue_forever"
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
@@ -87,9 +86,11 @@ class _Reader:
 
     def plan(self) -> Plan:
         scope = self._inside(self._root, _Scope())
+        stops = stops_of(self._root, self._at_start)
+        groups = zip(self._root.thread_groups, stops, strict=True)
         return Plan(
             path=self._path,
-            groups=tuple(self._group(element, scope) for element in self._root.thread_groups),
+            groups=tuple(replace(self._group(it, scope), stops=stops) for it, stops in groups),
             is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
             may_ignore=any(
                 each.is_script_with(_IGNORE) or each.is_script_in_a_file
@@ -134,7 +135,7 @@ class _Reader:
         """Yield the samplers below `element`; `scope` is that of its children."""
         for child in element.active:
             inner = self._inside(child, scope)
-            if is_sampler(child):
+            if child.is_sampler:
                 yield Sampler(
                     label=self._label(child),
                     kind=child.kind,
@@ -154,7 +155,7 @@ class _Reader:
         counters = scope.counters | self._counters(element, group)
         timers = (it for it in element.active if it.kind.endswith("Timer"))
         is_controller = not (
-            is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group
+            element.is_sampler or element.kind == "TestPlan" or element.is_thread_group
         )
         parents = [self._controller(element)] if is_controller else []
         is_parent = is_controller and self._is_parent(element)
@@ -270,11 +271,6 @@ def _number(text: str | None) -> float | None:
         return float(text or "")
     except ValueError:
         return None
-
-
-def is_sampler(element: Element) -> bool:
-    """Whether JMeter runs it as a sampler, a Flow Control Action included."""
-    return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
 
 
 def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:

@@ -18,10 +18,10 @@ from lxml import etree
 
 from tollgate.plan.jmx import parsed, write
 
-#: The property that tells an engine when to begin, in ms since the epoch.
+#: The property that says when an engine begins, in ms since the epoch.
 START_AT = "start_at"
 _VARIABLES, _ARGUMENTS = "TestPlan.user_defined_variables", "Arguments.arguments"
-#: Variables of the test plan are computed before anything is told that the test has begun. After
+#: Variables of the test plan are computed before the listeners of the test's start run. After
 #: the waiting it begins anew, for timers and open models count from there (TESTSTART.MS). A second
 #: computation, and one where there is no such property, waits no more.
 _CONTEXT = "org.apache.jmeter.threads.JMeterContextService"

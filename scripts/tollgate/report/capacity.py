@@ -31,9 +31,8 @@ def lines(searched: Searched) -> Iterator[str]:
 
 def limits(searched: Searched) -> str:
     """`within the limits p95>250ms and fail>0.1%`."""
-    return (
-        f"within the limit{'s' if len(searched.limits) > 1 else ''} {' and '.join(searched.limits)}"
-    )
+    limits = "limits" if len(searched.limits) > 1 else "limit"
+    return f"within the {limits} {' and '.join(searched.limits)}"
 
 
 def estimate(found: Result) -> str:

@@ -140,15 +140,15 @@ def draw_all(
                 continue
             try:
                 samples = _count_samples(jtl)
-                if samples <= MOST_SAMPLES:
-                    drawings.append(Drawing(run.resolve(), name, jtl, until_ms=until_ms.get(name)))
-                elif however_large:
-                    drawing = Drawing(
-                        run.resolve(), name, jtl, large=True, until_ms=until_ms.get(name)
-                    )
+                is_large = samples > MOST_SAMPLES
+                if is_large and not however_large:
+                    problems[name] = _too_large(run, samples)
+                    continue
+                drawing = Drawing(run.resolve(), name, jtl, is_large, until_ms.get(name))
+                if is_large:
                     problems[name] = drawing.finish()
                 else:
-                    problems[name] = _too_large(run, samples)
+                    drawings.append(drawing)
             except (JtlError, OSError) as error:
                 problems[name] = str(error)
         problems |= {drawing.name: drawing.finish() for drawing in drawings}

@@ -70,7 +70,7 @@ def unsound(execution: ExecutionVerdict) -> list[Reason]:
 
 
 def _without(reasons: Iterable[Reason], others: Iterable[Reason]) -> list[Reason]:
-    """The reasons but for the others, each of which takes away one of its equals. Reasons are
+    """The reasons without the others; each of these removes one equal reason. Reasons are
     compared whole, never by how a text begins: an execution may be called anything."""
     left = Counter(others)
     kept = []

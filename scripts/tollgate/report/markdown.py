@@ -16,8 +16,8 @@ from tollgate.report.text import beyond
 
 def to_markdown(verdict: RunVerdict, kind: str) -> str:
     """A summary for people: the verdict, the reasons, then every criterion."""
-    told = "".join(f"; {escaped(it)}" for it in beyond(verdict))
-    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)}){told}", ""]
+    remarks = "".join(f"; {escaped(it)}" for it in beyond(verdict))
+    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)}){remarks}", ""]
     lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]
     for execution in verdict.executions:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]

@@ -140,15 +140,8 @@ def _read_outages(
 
 
 def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> StudyOutage:
-    return StudyOutage(
-        app=app,
-        worker=outage.worker,
-        pid=outage.pid,
-        from_s=outage.from_s,
-        to_s=outage.to_s,
-        lost=outage.lost,
-        experiment=_under_way(samplers, outage.from_s),
-    )
+    known = {name: getattr(outage, name) for name in ("worker", "pid", "from_s", "to_s", "lost")}
+    return StudyOutage(app=app, **known, experiment=_under_way(samplers, outage.from_s))
 
 
 def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:

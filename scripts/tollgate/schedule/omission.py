@@ -4,9 +4,9 @@ Pure.
 A thread in a loop sends nothing while it waits, so a service that hangs keeps its own failures few.
 Where a thread was waiting when the load was ended, and its request failed or never ended after a
 time that no answer of its group had taken, the requests that the thread would have sent meanwhile
-at its own pace count too, each as slow as what was left of the wait. Source: G. Tene's correction for coordinated omission in HdrHistogram
-(recordValueWithExpectedInterval); the expected interval is the mean one of the thread until its
-last good answer.
+at its own pace count too, each as slow as what was left of the wait. Source: G. Tene's correction
+for coordinated omission in HdrHistogram (recordValueWithExpectedInterval); the expected interval is
+the mean one of the thread until its last good answer.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ round, so that what a round did to the machine cancels.
 
 They agree when the ratio tool / JMeter lies, with its whole 95 % interval, within TOLERANCE for
 throughput and for p50. The server is one process that is never idle, so that its throughput is what
-both measure, and p50 is about users / throughput. What may part them without anybody
-measuring wrongly:
+both measure, and p50 is about users / throughput. Differences that are no errors of measurement:
 
 - the generators' own CPU. A request takes up to 0.5 ms of it (JMeter), beside the server's 0.6,
   from cores that they share; on two cores the throughputs of three generators in C and in Node, by
@@ -113,7 +112,7 @@ def _ratios(
 ) -> dict[str, Estimate]:
     """tool / JMeter, from all rounds and from resampled ones.
 
-    A tool tells a p50 of each block and no distribution, so that the means of the blocks' p50s are
+    A tool reports a p50 of each block and no distribution, so the means of the blocks' p50s are
     compared, on both sides.
     """
     rows = np.searchsorted(jmeter.rounds, rounds)

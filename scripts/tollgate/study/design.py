@@ -210,7 +210,7 @@ def only(cells: Sequence[Cell], experiments: Collection[str]) -> tuple[Cell, ...
 
 def shorten(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     """The design cut down to a smoke: each arm at its least and its most users, in one round of
-    short blocks. It shows that everything works, and tells nothing."""
+    short blocks. It shows that everything works, and measures nothing."""
     return tuple(_short(cell) for cell in cells if cell.users in _ends(cells, cell))
 
 
@@ -235,7 +235,7 @@ def blocks(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
 
 def warm_up(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
     """Round 0 of all experiments, from which the others get their length (study/lengths.py); none
-    of an experiment of a single round, which is a smoke, of which nothing is reported.
+    of an experiment of a single round, which is a smoke without results.
 
     A cell of the fewest users opens it, cold, and closes it: before that load the plan waits for
     the blocks that follow.

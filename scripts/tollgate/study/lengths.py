@@ -2,9 +2,9 @@
 
 A closed loop of u users with response times of r seconds gives u * s / r answers in s seconds
 (the response time law, P. J. Denning and J. P. Buzen, ACM Computing Surveys 10(3), 1978), so that
-one block tells r of its cell: users * seconds / requests. A mean of the times that were written
+one block gives r of its cell: users * seconds / requests. A mean of the times that were written
 down would be too short where a block holds but the first answers: there the last of a queue have
-waited for the others, and the first for nobody.
+waited for the others, and the first for none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""study-run.json: how a run of the study was set up, for whoever reports on it later.
+"""study-run.json: how a run of the study was set up, for the report.
 
 Beside it stand blocks.csv, the blocks of the run in their order, and run.json with the machine,
 the apps and their instances.

@@ -98,8 +98,8 @@ def _cell_data(
 def _answered_by(
     row: np.ndarray, server: np.ndarray, worker: np.ndarray, n: np.ndarray
 ) -> dict[str, Any]:
-    """CellData's `workers` and `busiest`. Requests that nobody answered, or that nobody can tell
-    who did, are not among them."""
+    """CellData's `workers` and `busiest`. Requests without an answer, or by an unknown worker,
+    are not among them."""
     pairs = zip(server, worker, strict=True)
     name = np.array([f"{one}/{by}" if one and by else by or one for one, by in pairs], str)
     named = name != ""

@@ -24,8 +24,8 @@ Operational analysis (P. J. Denning and J. P. Buzen, "The Operational Analysis o
 Models", ACM Computing Surveys 10(3), 1978): by the Utilization Law a resource is busy for its
 throughput times what a request demands of it, and the one that is busy all the time holds the
 throughput. The resources here are the cores that the arm can use, and those of the machine, which
-the service and the generator share; where the latter are all busy, whoever demands more of them for
-a request holds it.
+the service and the generator share; where the latter are all busy, the one
+that needs more of them for a request holds it.
 
 Headroom.
 JMeter shares the machine with the servers. Where no core was idle, an arm with several processes

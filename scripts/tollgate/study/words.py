@@ -1,4 +1,4 @@
-"""Words and numbers of the study as its page tells them. Pure."""
+"""Words and numbers of the study, as on its page. Pure."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them()
         ([np.nan], "p95, by PM2's own figure."),
         (
             [np.nan, np.arange(60) * 20],
-            "p95, by PM2's own figure where a worker tells none of its own.",
+            "p95, by PM2's own figure where a worker reports none of its own.",
         ),
     ],
     ids=["vitals", "none", "some"],

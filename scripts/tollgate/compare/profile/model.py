@@ -20,14 +20,13 @@ MORE, LESS, SAME = "more", "less", "same"
 LITTLE = 0.1
 
 Moved = Literal["more", "less", "same"]
-_DESCRIBED = records.STRICT | {"use_attribute_docstrings": True}
 
 
 @dataclass(frozen=True)
 class ProfileChange:
     """CPU of one kind per answered request, means over the blocks in which both sides answered."""
 
-    __pydantic_config__ = _DESCRIBED
+    __pydantic_config__ = records.STRICT
 
     base_us: Amount
     """Of base, in microseconds."""
@@ -49,10 +48,10 @@ class Function:
     """A function by its own (self) time; an anonymous one counts to the named one of its file that
     called it, and native code to its caller."""
 
-    __pydantic_config__ = _DESCRIBED
+    __pydantic_config__ = records.STRICT
 
     name: str
-    """Its name, as V8 tells it."""
+    """Its name, as V8 reports it."""
     file: str
     """Its file, relative to its side's checkout; `node:...` inside of Node; empty for the engine:
     (garbage collector) and (program), which is native code without a caller."""
@@ -85,7 +84,7 @@ class Flame:
     """A frame of the differential flame graph: both sides' stacks merged from the root up. Calls
     within one package, or within Node, are one frame, but for functions whose CPU changed."""
 
-    __pydantic_config__ = _DESCRIBED
+    __pydantic_config__ = records.STRICT
 
     name: str
     """Name of the function or the package."""
@@ -109,7 +108,7 @@ class Flame:
 class Overhead:
     """What profiling cost: CPU of all processes of both sides per answered request."""
 
-    __pydantic_config__ = _DESCRIBED
+    __pydantic_config__ = records.STRICT
 
     off_us: Amount
     """Mean of the blocks without profiling, in microseconds."""
@@ -125,7 +124,7 @@ class Overhead:
 class Why:
     """Why head takes longer, as far as CPU can tell. problem: all else is empty then."""
 
-    __pydantic_config__ = _DESCRIBED
+    __pydantic_config__ = records.STRICT
 
     version: Literal[2]
     """Of the meaning of this file."""

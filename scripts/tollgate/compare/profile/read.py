@@ -3,7 +3,7 @@
 A .cpuprofile is V8's (Chrome DevTools Protocol, Profiler.Profile): a tree of call frames, samples
 of its nodes, and the time between them. Samples come when they can rather than when they are due,
 so each counts for the time up to the next one; but no longer than LONGEST times the median, for a
-process that waits for a core is not sampled either, and computes nothing. Where the system tells
+process that waits for a core is not sampled either, and computes nothing. Where the system reports
 how much CPU the main thread had, all of a block's samples together are no more than that.
 """
 

@@ -137,20 +137,13 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters.update(
-        {
-            **{"duration": format_duration, "full": full, "grouped": grouped, "tone": tone},
-            **{"number": study_words.number, "one_line": one_line, "readable": readable},
-            **{"time_of_day": time_of_day},
-        }
+        duration=format_duration, full=full, grouped=grouped, number=study_words.number
     )
-    made.globals.update(
-        {
-            **{"Bar": Bar, "LIMIT_AT": LIMIT_AT, "Scale": Scale, "interval": format_interval},
-            **{"of_limit": of_limit, "capacity_words": capacity_words, "words": words},
-            **{"compare_words": compare_words, "forecast_words": forecast_words},
-            **{"profile_words": profile_words, "study_words": study_words},
-        }
-    )
+    made.filters.update(one_line=one_line, readable=readable, time_of_day=time_of_day, tone=tone)
+    made.globals.update(Bar=Bar, LIMIT_AT=LIMIT_AT, Scale=Scale, of_limit=of_limit)
+    made.globals.update(interval=format_interval, words=words, capacity_words=capacity_words)
+    made.globals.update(compare_words=compare_words, forecast_words=forecast_words)
+    made.globals.update(profile_words=profile_words, study_words=study_words)
     return made
 
 
@@ -189,15 +182,9 @@ def _raw(tag: str, text: str) -> Markup:
 
 def _policy(scripts: list[str], styles: list[str]) -> str:
     """https://www.w3.org/TR/CSP3: nothing is allowed but what has one of these hashes."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
-            f"style-src {' '.join(map(_hash, styles))}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+    hashes = (" ".join(map(_hash, texts)) for texts in (scripts, styles))
+    allowed = "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'"
+    return allowed.format(*hashes)
 
 
 def _hash(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run.view import View
-from tollgate.report.table import Column, Table, TableCell, numeric
+from tollgate.report.table import Column, Table, numeric
 from tollgate.stats.counts import Counts
 from tollgate.study.words import number
 
@@ -24,18 +24,20 @@ _POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_N
 #: JMeter writes whole milliseconds: 0 means less than one, and has no place on this scale. It is
 #: drawn at half of that.
 _LEAST_MS = 1.0
-_SUMMED = (50, 95, 99, 100)
 _BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole milliseconds."
 
 
 @dataclass(frozen=True)
 class SpreadView:
-    """charts: of the busiest of so many labels; is_cut: others have none. table: of all labels."""
+    """charts: of the busiest of so many labels; is_cut: others have none. rows: of the table of all
+    labels, as far as it goes: (label, what of whom, its times); cut: how far that is, empty for
+    all."""
 
     labels: int
     is_cut: bool
     charts: Sequence[Chart]
-    table: Table
+    rows: Sequence[tuple[str, str, Counts]]
+    cut: str
 
 
 def content(views: Sequence[View]) -> SpreadView | None:
@@ -44,7 +46,14 @@ def content(views: Sequence[View]) -> SpreadView | None:
     if not names:
         return None
     charts = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
-    return SpreadView(len(names), len(names) > MOST_CHARTS, charts, _table(views, names))
+    rows = [
+        (name, f"{view.name} {what}", counts)
+        for name in names[:MOST_ROWS]
+        for view in views
+        for what, counts in _counts(view, name).items()
+    ]
+    cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
+    return SpreadView(len(names), len(names) > MOST_CHARTS, charts, rows, cut)
 
 
 def by_size(views: Sequence[View]) -> list[str]:
@@ -116,19 +125,3 @@ def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
     group = f"{label}, n {counts.total:,}"
     rows = [(group, "", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
     return [*rows, (group, "", "all", number(counts.percentile(100)))]
-
-
-def _table(views: Sequence[View], names: Sequence[str]) -> Table:
-    rows: list[tuple[str | TableCell, ...]] = []
-    for name in names[:MOST_ROWS]:
-        label = TableCell(readable(name), title=full(name))
-        for view in views:
-            both = _counts(view, name)
-            for what, counts in both.items():
-                values = (number(counts.percentile(p)) for p in _SUMMED)
-                failed = f"{counts.errors:,}"
-                rows.append((label, f"{view.name} {what}", f"{counts.total:,}", failed, *values))
-    cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
-    columns = numeric("n", "failed", "p50, ms", "p95, ms", "p99, ms", "slowest, ms")
-    columns = (Column("label"), Column("times"), *columns)
-    return Table(f"The measured time in numbers{cut}", columns, rows, is_grouped=True)

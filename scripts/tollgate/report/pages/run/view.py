@@ -39,7 +39,7 @@ class View:
 
     @cached_property
     def by_name(self) -> dict[str, list[LabelData]]:
-        """The same by their names, of which a sampler and a parent sample may share one."""
+        """The same by their names; a sampler and a parent sample may share one."""
         found: dict[str, list[LabelData]] = {}
         for it in self.samplers:
             found.setdefault(it.name, []).append(it)
@@ -132,6 +132,6 @@ def dealt(asked: Sequence[int | None]) -> list[int]:
     """A colour each: the one that is asked for, where none before has it, or else a free one."""
     first = [None if colour in asked[:at] else colour for at, colour in enumerate(asked)]
     free = [it for it in range(PALETTE) if it not in first]
-    # More executions than colours share them; the legend tells them apart.
+    # More executions than colours share them; the legend distinguishes them.
     spare = iter(free + list(range(PALETTE)) * len(first))
     return [next(spare) if colour is None else colour for colour in first]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -46,18 +47,16 @@ class Measure:
     values: Callable[[WorkerSeries, Grid], np.ndarray]
 
 
-def _mean(unit: str, name: str, factor: float = 1.0) -> Measure:
+def _mean(
+    unit: str, name: str, factor: float = 1.0, of: Callable = Grid.means, what: str = "mean"
+) -> Measure:
     def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
-        return grid.means(series.second, getattr(series, name) * factor)
+        return of(grid, series.second, getattr(series, name) * factor)
 
-    return Measure(unit, "of which it is the mean", values)
+    return Measure(unit, f"of which it is the {what}", values)
 
 
-def _most(unit: str, name: str, factor: float = 1.0) -> Measure:
-    def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
-        return grid.maxima(series.second, getattr(series, name) * factor)
-
-    return Measure(unit, "of which it is the most", values)
+_most = partial(_mean, of=Grid.maxima, what="most")
 
 
 def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
@@ -164,7 +163,9 @@ def _delay(views: Sequence[View]) -> str:
     own = [bool(np.isfinite(it.requests).any()) for it in known]
     if all(own):
         return "p95 of each second, as Node measures it."
-    return f"p95, by PM2's own figure{' where a worker tells none of its own' if any(own) else ''}."
+    return (
+        f"p95, by PM2's own figure{' where a worker reports none of its own' if any(own) else ''}."
+    )
 
 
 def _chart(

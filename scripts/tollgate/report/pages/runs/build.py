@@ -62,7 +62,8 @@ def write(folder: Path) -> Path:
     path = folder / NAME
     try:
         with _alone(folder):
-            _check_ours(path)
+            if path.exists() and not is_ours(path):  # a run may leave its files in any folder
+                raise PageError(f"{path} is another page; move it, or runs elsewhere")
             atomic.write(path, to_html(read(folder)))
     except OSError as error:
         raise PageError(f"{path} can't be written: {error.strerror}") from None
@@ -111,12 +112,12 @@ def _choices(kinds: Sequence[str]) -> list[tuple[str, str]]:
 def _changes(found: Sequence[Trend]) -> list[tuple[Trend, TrendLine, TrendChange]]:
     """Every change of every trend, the newest first."""
     moved = [(trend, line, it) for trend in found for line in trend.lines for it in line.changes]
-    return sorted(moved, key=_when_and_what, reverse=True)
 
+    def when_and_what(of: tuple[Trend, TrendLine, TrendChange]) -> tuple[str, str]:
+        trend, line, change = of
+        return texts.time_of(trend.first(line, change)), line.name
 
-def _when_and_what(moved: tuple[Trend, TrendLine, TrendChange]) -> tuple[str, str]:
-    trend, line, change = moved
-    return texts.time_of(trend.first(line, change)), line.name
+    return sorted(moved, key=when_and_what, reverse=True)
 
 
 def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
@@ -147,9 +148,3 @@ def _alone(folder: Path) -> Iterator[None]:
 def is_ours(path: Path) -> bool:
     """Whether a file is a list of runs."""
     return path.is_file() and f"<title>{_TITLE}".encode() in path.read_bytes()[:_HEAD]
-
-
-def _check_ours(path: Path) -> None:
-    """A run may be set to leave its files in any folder."""
-    if path.exists() and not is_ours(path):
-        raise PageError(f"{path} is another page; move it, or runs elsewhere")
