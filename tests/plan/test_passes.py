@@ -3,7 +3,7 @@
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.plan.iterations import LONGEST, rates_of, write_by_arrivals
+from tollgate.capacity.iterations import LONGEST, rates_of, write_by_arrivals
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.read import read_plan
 

@@ -16,11 +16,11 @@ from tollgate.base import records
 from tollgate.capacity.answer import result
 from tollgate.capacity.arrivals import END, NOTHING, read_arrivals, row
 from tollgate.capacity.asked import limit_of
+from tollgate.capacity.iterations import write_by_arrivals
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, read_record, record_path
 from tollgate.capacity.running import Search
 from tollgate.capacity.trials import gather
-from tollgate.plan.iterations import write_by_arrivals
 from tollgate.samples.store import open_store
 
 NAME = "shop"

@@ -9,8 +9,8 @@ import pytest
 import support
 from support import jmx_text as jmx
 from support.jmeter_run import Run
-from tollgate.base.response_codes import NAMES, short_code
 from tollgate.samples.order import step_back
+from tollgate.stats.response_codes import NAMES, short_code
 
 HELD = jmx.element("JSR223PostProcessor", scriptLanguage="groovy", script="sleep(1500)")
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.arrivals import END, LONGEST_NAME, NOTHING
+from tollgate.capacity.iterations import rates_of
 from tollgate.capacity.model import Limit
 from tollgate.criteria.grammar import CriterionError, parse
-from tollgate.plan.iterations import rates_of
 from tollgate.plan.jmx import PlanError
 
 

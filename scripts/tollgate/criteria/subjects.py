@@ -38,8 +38,8 @@ import re
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
 
-from tollgate.base.response_codes import NAMES as CLASSES
-from tollgate.base.response_codes import PREFIX, class_of, nearest
+from tollgate.stats.response_codes import NAMES as CLASSES
+from tollgate.stats.response_codes import PREFIX, class_of, nearest
 
 WORKER = "worker"
 MIB = 1024**2

@@ -136,13 +136,9 @@ def _omitted(
     pauses = [each.all_pauses_ms for each in groups[0].samplers]
     is_unknown = None in pauses or groups[0].may_be_cached
 
-    def paced(key: Key) -> bool:
-        return labels[key].response is None
-
-    def began_ms(left: Sent) -> float:
-        return end.ended_ms if is_unknown else left.ended_ms + max(pauses, default=0)
-
-    return correct_coordinated_omission(end, sent, _keys(labels, groups), paced, began_ms)
+    pause_ms = math.inf if is_unknown else max(pauses, default=0)
+    paced = {key for key, data in labels.items() if data.response is None}
+    return correct_coordinated_omission(end, sent, _keys(labels, groups), paced, pause_ms)
 
 
 def _keys(labels: Mapping[Key, LabelData], groups: Sequence[ThreadGroup]) -> list[Key]:

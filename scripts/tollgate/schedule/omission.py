@@ -11,7 +11,7 @@ the mean one of the thread until its last good answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,14 +59,14 @@ def correct_coordinated_omission(
     end: LoadEnd,
     sent: Mapping[str, Sent],
     labels: Collection[Key],
-    paced: Callable[[Key], bool],
-    began_ms: Callable[[Sent], float],
+    paced: Collection[Key],
+    pause_ms: float,
 ) -> OmittedRequests:
     """What the threads of one thread group did not send, or got no answer to.
 
-    sent: what each of its threads left. labels: that its requests may have. paced: whether
-    requests of a label follow one another in a loop; of a schedule all that is missing is known.
-    began_ms: when a thread's request began that left no row, at the latest.
+    sent: what each of its threads left. labels: that its requests may have. paced: those
+    whose requests follow one another in a loop; of a schedule all that is missing is known.
+    pause_ms: the longest between two requests of a thread, inf where that is not known.
     """
     omitted = OmittedRequests()
     for left in sent.values():
@@ -74,7 +74,7 @@ def correct_coordinated_omission(
         if left.ended_ms < end.seen_ms:
             if not end.is_lost:
                 continue  # nothing was under way
-            begun = min(began_ms(left), end.ended_ms)
+            begun = min(left.ended_ms + pause_ms, end.ended_ms)
             if end.seen_ms - begun <= left.longest_ms:
                 continue  # as far as is known it was as fast as others
             waits.append((begun, end.seen_ms))
@@ -84,7 +84,7 @@ def correct_coordinated_omission(
             omitted.guessed = tuple(name for name, _ in own) if len(own) > 1 else omitted.guessed
         for begin, until in waits:
             for key, times in _due_while_waiting(left, begin, min(until, end.ended_ms)):
-                if paced(key):
+                if key in paced:
                     omitted._add(key, times, until)
         if waits:
             omitted.threads += 1

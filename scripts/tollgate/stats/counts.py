@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate.base.response_codes import short_code
+from tollgate.stats.response_codes import short_code
 
 
 def sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -93,7 +93,8 @@ def lengthened(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> tuple[Cell
     needed: dict[tuple[str, int], float] = {}
     for cell in cells:
         group = cell.experiment, cell.users
-        mine = min(_needed_s(cell, found.get(cell.key)), _most_s(cell))
+        most_s = MARGIN * cell.seconds if cell.each else MOST_S
+        mine = min(_needed_s(cell, found.get(cell.key)), most_s)
         needed[group] = max(needed.get(group, 0), cell.seconds, mine)
     return tuple(_lasting(cell, math.ceil(needed[cell.experiment, cell.users])) for cell in cells)
 
@@ -106,10 +107,6 @@ def _needed_s(cell: Cell, measured: Warmed | None) -> float:
     answers = ANSWERS if cell.key in CLAIMED else 0
     window_s = max(TURNS, answers / cell.users) * measured.response_s
     return window_s / (1 - cell.lead_s / cell.seconds)
-
-
-def _most_s(cell: Cell) -> float:
-    return MARGIN * cell.seconds if cell.each else MOST_S
 
 
 def _lasting(cell: Cell, seconds: int) -> Cell:

@@ -16,7 +16,6 @@ than a millisecond, by up to 0.6 ms for p95; below COARSE_MS that is much of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +30,7 @@ COARSE_MS = 3.0
 PERCENTILES = tuple(name for name in METRICS if name.startswith("p"))
 
 
-class Metrics(Mapping):
+class Metrics:
     """A cell's METRICS over B choices of rounds, each a float[B]; computed when first asked for.
 
     throughput: requests that ended in the windows, by the windows' seconds, failed ones included.
@@ -66,12 +65,6 @@ class Metrics(Mapping):
             with np.errstate(divide="ignore", invalid="ignore"):
                 self._known[metric] = self._computed(metric)
         return self._known[metric]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(METRICS)
-
-    def __len__(self) -> int:
-        return len(METRICS)
 
     def _computed(self, metric: str) -> Floats:
         if metric == "throughput":

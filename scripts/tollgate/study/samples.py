@@ -51,7 +51,8 @@ def read(
             raise JtlError(store.path, str(error)) from None
         bounds = [(it.block.number, it.from_ms, it.to_ms) for it in counted]
         rows = window_counts(store, bounds, without=CONNECT)
-    cores = mean_cores(run / CPU, *np.array([_seconds(it) for it in counted]).reshape(-1, 2).T)
+    from_s = np.array([it.from_ms / 1000 for it in counted])
+    cores = mean_cores(run / CPU, from_s, from_s + [it.length_s for it in counted])
     return {
         cell: _cell_data(cell, counted, rows, cores, reasons) for cell, reasons in left_out.items()
     }
@@ -111,9 +112,3 @@ def _answered_by(
     workers = dict(zip(names.tolist(), by.sum(axis=0).tolist(), strict=True))
     by = by[by.any(axis=1)]
     return {"workers": workers, "busiest": by.max(axis=1) / by.sum(axis=1)}
-
-
-def _seconds(window: Window) -> tuple[float, float]:
-    """From and to, seconds since the epoch."""
-    from_s = window.from_ms / 1000
-    return from_s, from_s + window.length_s

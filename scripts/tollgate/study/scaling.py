@@ -89,8 +89,7 @@ def _baseline(experiment: str, data: Mapping[Cell, CellData]) -> CellData | None
 
 
 def _curve(cells: Sequence[CellData], baseline: CellData | None, seed: int) -> Curve:
-    first = cells[0].cell
-    points = tuple(_point(found, baseline, seed) for found in cells)
+    first, points = cells[0].cell, tuple(_point(found, baseline, seed) for found in cells)
     return Curve(first.experiment, first.arm, points)
 
 

@@ -39,7 +39,7 @@ to hold with and without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 
 import numpy as np
@@ -185,7 +185,7 @@ def _faster(
     return quantity(*(_Faster(*pair) for pair in zip(metrics, factors, strict=True)))
 
 
-class _Faster(Mapping):
+class _Faster:
     """The metrics of a cell that is faster by a factor."""
 
     def __init__(self, metrics: Mapping[str, Floats], factor: float) -> None:
@@ -194,15 +194,6 @@ class _Faster(Mapping):
     def __getitem__(self, name: str) -> Floats:
         is_rate = name == "throughput"
         return self.metrics[name] * (self.factor if is_rate else 1 / self.factor)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        return len(self.metrics)
-
-
-_NO_ROUND = "no estimate: no round was measured"
 
 
 def estimate(
@@ -229,9 +220,12 @@ def estimates(
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
     """The same for several numbers of the same cells, from the same resamples."""
-    rounds = common_rounds(cells)
+    # Ascending, those in which each of the cells was measured.
+    rounds = reduce(np.intersect1d, (data.rounds for data in cells))
     if not len(rounds):
-        return dict.fromkeys(functions, Estimate(None, note=_NO_ROUND + _of_all(cells)))
+        of_all = " of all the cells" if len(cells) > 1 else ""
+        note = f"no estimate: no round was measured{of_all}"
+        return dict.fromkeys(functions, Estimate(None, note=note))
     # Too few rounds have no interval that would be worth the work.
     wanted = resamples if len(rounds) >= MIN_BLOCKS else 0
     once = [Metrics(data, rounds, np.ones((1, len(rounds)))) for data in cells]
@@ -243,11 +237,6 @@ def estimates(
             again = function(*resampled) if wanted else np.empty(0)
             found[name] = with_interval(float(function(*once)[0]), again, len(rounds))
     return found
-
-
-def common_rounds(cells: Sequence[CellData]) -> np.ndarray:
-    """int[R], ascending: the rounds in which each of the cells was measured."""
-    return reduce(np.intersect1d, (data.rounds for data in cells))
 
 
 def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
@@ -290,26 +279,20 @@ def _max(data: CellData) -> Estimate:
 def _resolved(found: dict[str, Estimate], cells: Sequence[CellData]) -> dict[str, Estimate]:
     """Without the percentiles for which JMeter's milliseconds are too coarse, and without the
     intervals of those for which there are too few requests."""
+    all_rounds = [Metrics(it, it.rounds, np.ones((1, len(it.rounds)))) for it in cells]
     for name in PERCENTILES:
-        if any(_all_rounds(it)[name] < COARSE_MS for it in cells):
+        if any(it[name] < COARSE_MS for it in all_rounds):
             note = f"below {COARSE_MS:g} ms, for which JMeter's whole milliseconds are too coarse"
             found[name] = Estimate(None, note=note)
             continue
-        requests, needed = min(int(it.counts.sum()) for it in cells), _requests_for(name)
+        requests = min(int(it.counts.sum()) for it in cells)
+        # With fewer independent requests the largest of them lies below the percentile in more than
+        # 2.5 of 100 tries, so that there is no upper end of 95 %.
+        needed = math.ceil(math.log(0.025) / math.log(int(name.removeprefix("p")) / 100))
         if found[name].low is not None and requests < needed:
             note = f"no interval: {requests} requests, and a {name} needs {needed}"
             found[name] = Estimate(found[name].value, note=note)
     return found
-
-
-def _requests_for(percentile: str) -> int:
-    """How many independent requests give an upper end of 95 %: with fewer the largest of them lies
-    below the percentile in more than 2.5 of 100 tries."""
-    return math.ceil(math.log(0.025) / math.log(int(percentile.removeprefix("p")) / 100))
-
-
-def _all_rounds(data: CellData) -> Metrics:
-    return Metrics(data, data.rounds, np.ones((1, len(data.rounds))))
 
 
 def _metric(name: str) -> Callable[[Metrics], Floats]:
@@ -318,7 +301,3 @@ def _metric(name: str) -> Callable[[Metrics], Floats]:
 
 def _ratio(name: str) -> Callable[[Metrics, Metrics], Floats]:
     return lambda arm, baseline: arm[name] / baseline[name]
-
-
-def _of_all(cells: Sequence[CellData]) -> str:
-    return " of all the cells" if len(cells) > 1 else ""

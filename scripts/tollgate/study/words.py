@@ -8,7 +8,6 @@ from tollgate.base.text import format_number
 from tollgate.study.model import Estimate, StudyResult
 
 AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"
-TONES = {AGREES: "good", DISAGREES: "bad"}
 #: Metrics by the names that people know them by, with their units.
 METRIC_NAMES = {
     "throughput": "requests/s",
@@ -20,11 +19,6 @@ METRIC_NAMES = {
     "block_max": "slowest of a block, ms",
     "max": "slowest, ms",
 }
-
-
-def tone(answer: str) -> str:
-    """The tone of an answer: good, bad or unsure."""
-    return TONES.get(answer, "unsure")
 
 
 def number(value: float | None) -> str:
@@ -68,10 +62,9 @@ def summary(study: StudyResult, cpu: str) -> str:
 def answer(study: StudyResult) -> tuple[str, str]:
     """The study's shortest answer and its tone."""
     agreed, refuted, unknown = _counts(study)
-    if not agreed + refuted:
-        return UNKNOWN, tone(UNKNOWN)
-    is_all = not refuted + unknown
-    return f"{agreed} of {agreed + refuted + unknown} agree", tone(AGREES if is_all else UNKNOWN)
+    tone = "unsure" if refuted + unknown or not agreed else "good"
+    count = agreed + refuted + unknown
+    return f"{agreed} of {count} agree" if agreed + refuted else UNKNOWN, tone
 
 
 def _counts(study: StudyResult) -> tuple[int, int, int]:

@@ -3,9 +3,9 @@ import pytest
 import support
 from support import jmx_text as jmx
 from support import own_run
-from tollgate.base.response_codes import NAMES, PREFIX, nearest, short_code
 from tollgate.gather.context import EvidenceError
 from tollgate.stats.counts import Counts
+from tollgate.stats.response_codes import NAMES, PREFIX, nearest, short_code
 
 SHORT = {
     "200": "200",
