@@ -7,7 +7,7 @@ from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast.model import Followed, to_record
 from tollgate.gather.context import EvidenceError, contexts
-from tollgate.gather.unjudgeable import hardly_decided
+from tollgate.judge.unjudgeable import hardly_decided
 from tollgate.record import manifest
 from tollgate.record.interim import InterimSchedule
 

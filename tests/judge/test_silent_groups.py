@@ -8,9 +8,9 @@ from support.golden import FOLDER
 from support.jtl_rows import jtl, row
 from support.plan_files import PLAN_FILES, id_of
 from support.run_folder import reasons
-from tollgate.judge.missing_samples import Silent, silent_parts
 from tollgate.plan.read import read_plan
 from tollgate.samples.threads import thread_groups
+from tollgate.schedule.silent import Silent, silent_parts
 
 #: What is in the JTL: the first group sent `a`.
 LABELS, THREADS = {"a"}, ("first 1",)

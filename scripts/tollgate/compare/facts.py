@@ -8,7 +8,7 @@ from pathlib import Path
 from tollgate.compare import record as compare_record
 from tollgate.compare import samples
 from tollgate.compare.record import CompareRecord
-from tollgate.compare.result import Comparison, compared, not_compared
+from tollgate.compare.result import Comparison, compared
 from tollgate.compare.settings import SettingError, lag_s
 from tollgate.plan.model import Plan
 from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError
@@ -110,8 +110,3 @@ def gather(
     length_s = measured_s(record, planned, cut_s)
     found = samples.read(store, labels_of(plan), planned.warmup, length_s, record.processes)
     return compared(record, found)
-
-
-def nothing(plan: Plan, record: CompareRecord) -> Comparison:
-    """The comparison of a run whose samples can't be read."""
-    return not_compared(record, labels_of(plan))

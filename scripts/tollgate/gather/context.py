@@ -13,9 +13,9 @@ from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.forecast import criteria as forecast_criteria
 from tollgate.forecast.model import Followed, from_record
-from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.judge.facts import JudgeSettings
 from tollgate.judge.levels import estimates
+from tollgate.judge.unjudgeable import unjudgeable
 from tollgate.plan.model import Plan, PlanLabel
 from tollgate.plan.read import read_plan
 from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError

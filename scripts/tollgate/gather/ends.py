@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.ended_early import EarlyEnds, SampledThreads, early_ends
-from tollgate.judge.missing_samples import Silent, silent_parts
 from tollgate.plan.model import Plan
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
+from tollgate.schedule.silent import Silent, silent_parts
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
 
 

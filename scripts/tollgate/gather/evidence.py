@@ -14,6 +14,7 @@ from tollgate.capacity import record as capacity_record
 from tollgate.capacity import trials as capacity_trials
 from tollgate.capacity.arrivals import NOTHING
 from tollgate.compare import facts as compare_facts
+from tollgate.compare.result import not_compared
 from tollgate.forecast.facts import forecast_facts
 from tollgate.gather import workers
 from tollgate.gather.clock import set_back, steps_seen
@@ -31,12 +32,12 @@ from tollgate.judge.facts import (
     MeasuredExecution,
     MeasuredRun,
 )
-from tollgate.judge.missing_samples import Silent
 from tollgate.judge.workers import events_left
 from tollgate.record.manifest import NAME, Execution, Manifest, check_seal, is_sealed
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Store, open_store
+from tollgate.schedule.silent import Silent
 from tollgate.workers.model import WorkerEvent
 from tollgate.workers.reading import TargetsWatched
 
@@ -54,9 +55,8 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     capacity_record.check_records(run, manifest)
     executions = tuple(_execution(each) for each in contexts(run, manifest))
     problems = (manifest.problem,) if manifest.problem else ()
-    share = share_name(manifest)
-    sealed = is_sealed(manifest)
-    return MeasuredRun(executions, manifest.interrupted, problems, share, sealed), settings
+    of_run = (manifest.interrupted, problems, share_name(manifest), is_sealed(manifest))
+    return MeasuredRun(executions, *of_run), settings
 
 
 def _execution(of: ExecutionContext) -> MeasuredExecution:
@@ -76,7 +76,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             measured_s=compare_facts.due_s(planned, compared),
             facts=_facts(of, _end(of), watched, events, problems, jtl_error=str(error)),
             resources=watched.resources,
-            comparison=compared and compare_facts.nothing(of.plan, compared),
+            comparison=compared and not_compared(compared, compare_facts.labels_of(of.plan)),
             capacity=capacity_trials.gather(run, planned.name, None),
         )
 

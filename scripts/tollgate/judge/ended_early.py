@@ -225,7 +225,7 @@ class _Group:
 
     def _early(self) -> tuple[str, bool] | None:
         """(what ended too early, whether that is sure); None for nothing, and for a group without a
-        sample, which missing_samples reports."""
+        sample, which schedule/silent.py reports."""
         early, unseen = [it for it in self._threads if not self._has_looped(it)], self._unseen()
         if not self._threads or self._due_s <= self._begin_s or not (early or unseen):
             return None

@@ -41,6 +41,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
+from operator import itemgetter
 
 import numpy as np
 from scipy import special
@@ -255,7 +256,7 @@ def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
 
 def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> CellResult:
     """The figures of a cell. cores, usable_cores: see `bottleneck`."""
-    metrics = estimates({name: _metric(name) for name in METRICS}, [data], seed)
+    metrics = estimates({name: itemgetter(name) for name in METRICS}, [data], seed)
     return CellResult(
         cell=data.cell,
         blocks=len(data.rounds),
@@ -293,10 +294,6 @@ def _resolved(found: dict[str, Estimate], cells: Sequence[CellData]) -> dict[str
             note = f"no interval: {requests} requests, and a {name} needs {needed}"
             found[name] = Estimate(found[name].value, note=note)
     return found
-
-
-def _metric(name: str) -> Callable[[Metrics], Floats]:
-    return lambda metrics: metrics[name]
 
 
 def _ratio(name: str) -> Callable[[Metrics, Metrics], Floats]:

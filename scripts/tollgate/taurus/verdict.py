@@ -30,7 +30,7 @@ from tollgate.base.processes import defer_signals
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds
-from tollgate.gather.unjudgeable import hardly_decided
+from tollgate.judge.unjudgeable import hardly_decided
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from tollgate.base.text import format_number
+from tollgate.base.text import format_number, some_of
 from tollgate.compare import samples, words
 from tollgate.compare.decide import look
 from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
@@ -186,10 +186,9 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
     ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
     texts = [
         f"{words.name(it)} {words.change(it, it.change, words.effect_of(comparison, it))}"
-        for it in ordered[:_MOST_WORSE]
+        for it in ordered
     ]
-    more = len(findings) - len(texts)
-    return ", ".join(texts) + (f" and {more} more" if more else "")
+    return some_of(texts, _MOST_WORSE)
 
 
 def times(comparison: Comparison) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tollgate.base.text import some_of
 from tollgate.report.pages.kit.charts import DASHED, Chart, ChartSpan
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
@@ -129,7 +130,5 @@ def _unscheduled(views: Sequence[View]) -> str:
     names = sorted({it.name for it in left_out})
     if not names:
         return ""
-    more = f" and {len(names) - _NAMES} more" if names[_NAMES:] else ""
-    requests = sum(it.service.total for it in left_out)
-    which = f"{', '.join(names[:_NAMES])}{more}"
+    requests, which = sum(it.service.total for it in left_out), some_of(names, _NAMES)
     return f"Left out are {requests:,} requests that follow no schedule: {which}."
