@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.executions import execution, verdict_on
 from support.forecasts import SHARES, at_rates, facts, mixed, steps_of
 from support.golden import check_golden
-from tollgate.forecast.check import check_forecast, poisson_interval
+from tollgate.forecast.check import check_forecast
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import forecast_reasons
 from tollgate.judge.judgement import judge
@@ -18,6 +18,7 @@ from tollgate.report.console import steps_table, verdict_table
 from tollgate.report.json_model import plain
 from tollgate.report.markdown import to_markdown
 from tollgate.report.text import forecast_line
+from tollgate.stats.intervals import poisson_interval
 
 HOLDS = "p95 of search>250ms"
 

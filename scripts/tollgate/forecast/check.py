@@ -22,8 +22,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from scipy import special
-
 from tollgate.forecast.model import (
     ForecastFacts,
     ForecastResult,
@@ -33,6 +31,7 @@ from tollgate.forecast.model import (
     TargetResult,
     Timeline,
 )
+from tollgate.stats.intervals import poisson_interval
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
 #: Of requests; see above.
@@ -97,12 +96,3 @@ def _step(facts: StepFacts, found: PartResult) -> StepResult:
         # The length of a step in which the run was cut short is not that of its load.
         sent_tps=facts.sent / (step.to_s - step.from_s) if facts.reached else None,
     )
-
-
-def poisson_interval(count: int, error_rate: float) -> tuple[float, float]:
-    """The exact two-sided interval for the mean of a Poisson count (Garwood 1936).
-
-    It misses the mean with at most that probability, half of it on either side.
-    """
-    low = float(special.gammaincinv(count, error_rate / 2)) if count else 0.0
-    return low, float(special.gammainccinv(count + 1, error_rate / 2))

@@ -125,3 +125,12 @@ def stdev_interval(counts: Counts, confidence: float = CONFIDENCE) -> Interval:
     squares = counts.sum_by_second((counts.elapsed_ms - counts.mean) ** 2)
     found = mean_interval(counts.bins, counts.sum_by_second(), squares, confidence, False)
     return Interval(math.sqrt(found.low), math.sqrt(found.high), found.deff)
+
+
+def poisson_interval(count: int, error_rate: float) -> tuple[float, float]:
+    """The exact two-sided interval for the mean of a Poisson count (Garwood 1936).
+
+    It misses the mean with at most that probability, half of it on either side.
+    """
+    low = float(special.gammaincinv(count, error_rate / 2)) if count else 0.0
+    return low, float(special.gammainccinv(count + 1, error_rate / 2))
