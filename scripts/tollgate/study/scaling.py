@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from tollgate.study.metrics import Floats, Metrics
 from tollgate.study.model import (
@@ -59,8 +59,9 @@ def comparisons(data: Mapping[Cell, CellData], seed: int) -> tuple[ArmComparison
 def curves(data: Mapping[Cell, CellData], seed: int) -> tuple[Curve, ...]:
     """Throughput and concurrency performance over users, of each arm measured at more than one."""
     return tuple(
-        _curve(cells, _baseline(experiment, data), seed)
+        Curve(experiment, cells[0].cell.arm, tuple(_point(it, baseline, seed) for it in cells))
         for experiment in experiments_of(data)
+        for baseline in [_baseline(experiment, data)]
         for cells in _arms(experiment, data)
         if len(cells) > 1
     )
@@ -86,11 +87,6 @@ def _baseline(experiment: str, data: Mapping[Cell, CellData]) -> CellData | None
         if cells[0].cell.arm in BASELINES:
             return cells[0]
     return None
-
-
-def _curve(cells: Sequence[CellData], baseline: CellData | None, seed: int) -> Curve:
-    first, points = cells[0].cell, tuple(_point(found, baseline, seed) for found in cells)
-    return Curve(first.experiment, first.arm, points)
 
 
 def _point(found: CellData, baseline: CellData | None, seed: int) -> ScalingPoint:
