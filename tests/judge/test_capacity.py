@@ -1,7 +1,5 @@
 """A search for capacity as a part of the verdict."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.capacities import BOTH, EMPTY, NOTHING, result, searched, searching, trial

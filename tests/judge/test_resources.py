@@ -309,9 +309,7 @@ def test_two_days_of_eight_workers_are_judged():
 def test_an_outage_that_the_watch_saw_does_not_change_what_the_criteria_say():
     outage = WorkerOutage("0", 100, 60.0, 61.0)
     result = result_of(
-        SLOPE,
-        service=counts(3000, 120),
-        resources=replace(watched(leaking(60)), outages=(outage,)),
+        SLOPE, service=counts(3000, 120), resources=replace(watched(leaking(60)), outages=(outage,))
     )
     assert result.verdict == "FAIL"
 

@@ -1,7 +1,5 @@
 """A search for capacity in verdict.json, JUnit, Markdown, on the console and on the page."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 

@@ -136,7 +136,7 @@ def test_junit_has_the_same_cases_whatever_came_out():
     ]
     assert names[0][0] == ("tollgate.compare", MEASUREMENT)
     assert [name for of, name in names[0] if of == "tollgate.compare.compare"] == [
-        *(MEASUREMENT, *wanted),
+        *(MEASUREMENT, *wanted)
     ]
 
 

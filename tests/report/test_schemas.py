@@ -1,7 +1,5 @@
 """The JSON Schemas in the tree are those of the models, and describe every field."""
 
-from __future__ import annotations
-
 import json
 import os
 

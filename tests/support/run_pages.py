@@ -1,12 +1,11 @@
 """The page of a run of two executions, and what it shows."""
 
-import html
 import json
 import re
 import shutil
 from dataclasses import replace
 
-from support import run_folder
+from support import pages, run_folder
 from tollgate.record import manifest
 
 
@@ -39,8 +38,7 @@ def watch(folder):
 
 
 def text_of(path):
-    shown = re.sub("<[^>]*>", " ", path.read_text().split("<script")[0])
-    return " ".join(html.unescape(shown).split())
+    return pages.text_of(path.read_text())
 
 
 def charts_of(path):

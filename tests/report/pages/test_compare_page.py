@@ -1,9 +1,6 @@
 """The part of a comparison in index.html: its words, its charts, and what a browser makes of it."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +14,7 @@ from support.profiles import WHY
 from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
-from tollgate.compare.model import ERRORS, Blocks, Gate
+from tollgate.compare.model import ERRORS, Gate
 from tollgate.compare.profile.model import absent, write_why
 from tollgate.compare.result import LabelCounts
 from tollgate.judge.facts import MeasuredRun
@@ -29,32 +26,35 @@ from tollgate.report.pages.compare.page import Changes
 from tollgate.report.pages.kit import charts
 from tollgate.report.pages.kit.assemble import environment
 from tollgate.report.pages.run import write as run_page
-from tollgate.report.table import Table
 
 ATTACK = "<script>alert(1)</script>"
 #: The sections of a comparison.
 COMPARED = ["Head against base", "Distributions of service times", "Change at each look"]
-#: The palette's first two colours in page.css, for base and head; a screen rounds by one.
-PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
+SEARCH_ALONE = replace(Load().settings, labels=("search",))
 
 
-def counts(values, base, head) -> LabelCounts:
+def counts(values, base, head):
     return LabelCounts("sum", *(np.array(it) for it in (values, base, head)))
 
 
-def verdict(said: str) -> RunVerdict:
+def verdict(said):
     """A verdict with no criteria beside the comparison."""
     return RunVerdict(said, 1, (), (ExecutionVerdict("compare", said, (), (), ()),))
 
 
-def headings(run: Path) -> list[str]:
+def headings(html):
     """Of what a comparison adds to its run's page."""
-    html = run_page.write(run).read_text()
     found = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
-    return [it for it in found if it in COMPARED]
+    return [it for it in found if it in (*COMPARED, "Why")]
 
 
-def gating(decides: Callable[[object], bool], findings=GOOD) -> tuple:
+def page_of(run, *args, **changes):
+    """The page of the run of a comparison."""
+    make(run, *args, **changes)
+    return run_page.write(run).read_text()
+
+
+def gating(decides, findings=GOOD):
     """These findings, of which some gate and the others are informational."""
     return tuple(
         it if decides(it) else replace(it, gates=False, verdict="INFORMATIONAL", reason="")
@@ -62,11 +62,7 @@ def gating(decides: Callable[[object], bool], findings=GOOD) -> tuple:
     )
 
 
-def blocks_of(run: Path) -> tuple[Blocks, ...]:
-    return samples.read(run / "kpi.jtl", ("sum", "search"), WARMUP_S, 120).blocks
-
-
-def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
+def test_the_sentence_names_what_is_worse_the_largest_change_first():
     worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:7]
     said = page.sentence(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
@@ -76,40 +72,31 @@ ALL_OF_IT = (
     "a rise of 5 % is ruled out for p50 and p95; of the typical request, one of 2 %; "
     "of stalls, one of 3 points; of errors, one of 0.2 points."
 )
+SENTENCES = [
+    ("INVALID", "every kind", "The measurement is broken, so that nothing can be said of head."),
+    ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
+    ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
+    ("INCONCLUSIVE", "of nothing", "Cannot tell: 10 of 10 metrics are left undecided."),
+    ("INCONCLUSIVE", "good", ""),
+    ("FAIL", "good", ""),
+]
 
 
-@pytest.mark.parametrize(
-    ("of", "name", "said"),
-    [
-        (
-            "INVALID",
-            "every kind",
-            "The measurement is broken, so that nothing can be said of head.",
-        ),
-        ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
-        ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
-        ("INCONCLUSIVE", "of nothing", "Cannot tell: 10 of 10 metrics are left undecided."),
-        ("INCONCLUSIVE", "good", ""),
-        ("FAIL", "good", ""),
-    ],
-)
-def test_the_sentence_says_no_more_than_the_verdict(of, name, said) -> None:
+@pytest.mark.parametrize(("of", "name", "said"), SENTENCES)
+def test_the_sentence_says_no_more_than_the_verdict(of, name, said):
     assert page.sentence(verdict(of), RUNS[name]) == said
 
 
-@pytest.mark.parametrize(
-    ("decides", "said"),
-    [
-        (lambda it: it.metric == "p50", ": a rise of 5 % is ruled out for p50."),
-        (lambda it: it.metric == ERRORS, ": a rise of errors by 0.2 points is ruled out."),
-        (lambda it: it.label == "search" and it.gates, f", of search alone: {ALL_OF_IT}"),
-        (
-            lambda it: it.key == ("sum", "p50"),
-            ", of sum alone: a rise of 5 % is ruled out for p50.",
-        ),
-    ],
-)
-def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said) -> None:
+SOME_GATE = [
+    (lambda it: it.metric == "p50", ": a rise of 5 % is ruled out for p50."),
+    (lambda it: it.metric == ERRORS, ": a rise of errors by 0.2 points is ruled out."),
+    (lambda it: it.label == "search" and it.gates, f", of search alone: {ALL_OF_IT}"),
+    (lambda it: it.key == ("sum", "p50"), ", of sum alone: a rise of 5 % is ruled out for p50."),
+]
+
+
+@pytest.mark.parametrize(("decides", "said"), SOME_GATE)
+def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said):
     """Head may fail 4 % of its requests where nobody asked for errors, and still pass."""
     findings = gating(decides)
     failing = tuple(
@@ -120,20 +107,18 @@ def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said) -> None:
         assert page.sentence(verdict("PASS"), comparison(each)) == f"Head against base{said}"
 
 
-def test_of_many_labels_that_have_a_say_the_sentence_names_some() -> None:
-    labels = "abcdefg"
-    each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in labels)
+def test_of_many_labels_that_have_a_say_the_sentence_names_some():
+    each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in "abcdefg")
     said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
     assert said.startswith("Head against base, of a, b, c, d and 2 more alone: a rise of 5 % is ")
 
 
-def test_what_is_better_is_told_of_a_head_that_passes() -> None:
-    better = comparison((found("p95", "IMPROVED", -0.12, 0.03),))
-    said = page.sentence(verdict("PASS"), better)
+def test_what_is_better_is_told_of_a_head_that_passes():
+    said = page.sentence(verdict("PASS"), comparison((found("p95", "IMPROVED", -0.12, 0.03),)))
     assert said.endswith("; better beyond doubt: p95 of sum -12.0 %.")
 
 
-def test_a_criterion_is_not_held_against_head_alone(tmp_path) -> None:
+def test_a_criterion_is_not_held_against_head_alone(tmp_path):
     failed = judged(tmp_path, Load(both(ratio=0.8)), criteria=["p95 of search>30ms"])
     (execution,) = failed.executions
     (result,) = execution.criteria
@@ -144,35 +129,35 @@ def test_a_criterion_is_not_held_against_head_alone(tmp_path) -> None:
     assert said == "Cannot tell: a criterion on both sides together is left undecided."
 
 
-def test_where_something_else_decided_the_page_has_the_verdict_s_own_sentence(tmp_path) -> None:
+def test_where_something_else_decided_the_page_has_the_verdict_s_own_sentence(tmp_path):
     """Head fails all of a label that has no say."""
-    only = replace(Load().settings, labels=("search",))
-    make(tmp_path, Load(both(failing=(0, 1)), settings=only))
-    shown = run_page.write(tmp_path).read_text()
+    shown = page_of(tmp_path, Load(both(failing=(0, 1)), settings=SEARCH_ALONE))
     assert "The run failed, though no criterion was violated" in shown
     assert "is ruled out for p50" not in shown
 
 
-def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path) -> None:
-    make(tmp_path, Load(both(ratio=1.2)))
+def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path):
+    html = page_of(tmp_path, Load(both(ratio=1.2)))
     compared = verdict_of(tmp_path).executions[0].comparison
-    gates = page.course(compared, blocks_of(tmp_path))
+    blocks = samples.read(tmp_path / "kpi.jtl", ("sum", "search"), WARMUP_S, 120).blocks
+    gates = page.course(compared, blocks)
     assert [gate.looks_s[-1] for gate in gates] == list(compared.gate.looks_s)
     assert close(gates[-1]) == compared.gate
-    assert headings(tmp_path) == COMPARED
+    assert headings(html) == COMPARED
 
 
-def test_a_run_without_samples_has_a_page_all_the_same(tmp_path) -> None:
+def test_a_run_without_samples_has_a_page_all_the_same(tmp_path):
     make(tmp_path)
     (tmp_path / "kpi.jtl").write_text("timeStamp\n")
     record = manifest.read(tmp_path)
     manifest.seal(record.executions[0], tmp_path)
     manifest.write(record, tmp_path)
-    assert headings(tmp_path) == ["Head against base"]
-    assert "The measurement is broken" in run_page.write(tmp_path).read_text()
+    html = run_page.write(tmp_path).read_text()
+    assert headings(html) == ["Head against base"]
+    assert "The measurement is broken" in html
 
 
-def test_a_histogram_holds_every_request_once() -> None:
+def test_a_histogram_holds_every_request_once():
     chart = page_charts.histogram(counts([0, 1, 2, 7, 900], [5, 10, 20, 4, 1], [0, 0, 9, 9, 2]))
     edges = page_charts._edges(np.array([0, 1, 2, 7, 900]))
     assert list(edges) == sorted(set(edges))
@@ -184,13 +169,13 @@ def test_a_histogram_holds_every_request_once() -> None:
 
 
 @pytest.mark.parametrize("values", [[0], [1], [3], [0, 5000]])
-def test_a_histogram_of_few_values_is_one_all_the_same(values) -> None:
+def test_a_histogram_of_few_values_is_one_all_the_same(values):
     many = [7] * len(values)
     chart = page_charts.histogram(counts(values, many, many))
     assert all(np.isfinite(series.y).all() and min(series.x) > 0 for series in chart.series)
 
 
-def test_percentiles_lie_inside_of_the_millisecond_and_stop_where_few_requests_lie_beyond() -> None:
+def test_percentiles_lie_inside_of_the_millisecond_and_stop_where_few_requests_lie_beyond():
     chart = page_charts.percentiles(counts([4, 5], [500, 500], [250, 750]))
     base, head = chart.series
     at_median = chart.series[0].x.index(2.0)
@@ -199,7 +184,7 @@ def test_percentiles_lie_inside_of_the_millisecond_and_stop_where_few_requests_l
     assert max(base.x) == pytest.approx(200)  # 99.5 %: five of a thousand are slower
 
 
-def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks() -> None:
+def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks():
     scale = Changes.of([found("p95", "FAIL", 0.201, 0.031)], 0.05)
     ticks = list(scale.ticks)
     assert 0.0 in ticks
@@ -209,7 +194,7 @@ def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks() -> None:
     assert [scale.text(tick) for tick in (-0.05, 0.0, 0.1)] == ["-5", "0", "+10"]
 
 
-def drawn(at: int, table: Table) -> str:
+def drawn(at, table):
     """The bar of a row."""
     (column,) = (it for it in table.columns if it.is_drawn)
     cell = table.rows[at][table.columns.index(column)]
@@ -217,48 +202,43 @@ def drawn(at: int, table: Table) -> str:
     return environment().from_string(text).render(bar=cell.bar, scale=column.scale)
 
 
-def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end() -> None:
+ARROWS = "[\u25c4\u25ba]"
+
+
+def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end():
     far = page.times(comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01))))
-    beyond, within = map(drawn, (0, 1), (far, far))
-    assert ("<circle" in beyond, re.findall("[\u25c4\u25ba]", beyond)) == (False, ["\u25ba"])
-    assert ("<circle" in within, re.findall("[\u25c4\u25ba]", within)) == (True, [])
+    beyond, within = drawn(0, far), drawn(1, far)
+    assert ("<circle" in beyond, re.findall(ARROWS, beyond)) == (False, ["\u25ba"])
+    assert ("<circle" in within, re.findall(ARROWS, within)) == (True, [])
     assert far.caption.endswith("An arrow points to what lies beyond the scale.")
     near = comparison((found("p95", "FAIL", 0.201, 0.031),))
     assert "arrow" not in page.times(near).caption
+    wide = drawn(0, page.times(comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))))
+    assert ("<circle" in wide, re.findall(ARROWS, wide)) == (True, ["\u25c4", "\u25ba"])
 
 
-def test_an_interval_that_leaves_the_scale_on_both_sides_keeps_its_dot() -> None:
-    wide = comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))
-    row = drawn(0, page.times(wide))
-    assert "<circle" in row
-    assert re.findall("[\u25c4\u25ba]", row) == ["\u25c4", "\u25ba"]
-
-
-def test_errors_that_do_not_gate_need_not_be_ruled_out() -> None:
+def test_errors_that_do_not_gate_need_not_be_ruled_out():
     free = page.failures(comparison(gating(lambda it: it.metric == "p50")))
     assert free.caption == "Failed requests. They are informational."
     bound = page.failures(comparison(GOOD))
     assert "What must be ruled out is a rise of 0.2 percentage points." in bound.caption
 
 
-def test_a_metric_that_does_not_gate_is_informational_on_the_page(tmp_path) -> None:
-    make(tmp_path, Load(both(), settings=replace(Load().settings, labels=("search",))))
-    html = run_page.write(tmp_path).read_text()
+def test_a_metric_that_does_not_gate_is_informational_on_the_page(tmp_path):
+    html = page_of(tmp_path, Load(both(), settings=SEARCH_ALONE))
     assert "informational<" in html
     assert "told only" not in html
 
 
-def looked(*findings) -> charts.Chart:
+def looked(*findings):
     """The chart of one metric that was seen like this at one look after the other."""
-    moments = [60.0 + 30 * number for number in range(len(findings))]
-    gates = [
-        Gate(SETTINGS, tuple(moments[: number + 1]), (it,)) for number, it in enumerate(findings)
-    ]
+    moments = tuple(60.0 + 30 * at for at in range(len(findings)))
+    gates = [Gate(SETTINGS, moments[: at + 1], (it,)) for at, it in enumerate(findings)]
     [chart] = page_charts.looks(gates)
     return chart
 
 
-def test_a_chart_of_the_looks_has_the_numbers_of_its_table_however_large() -> None:
+def test_a_chart_of_the_looks_has_the_numbers_of_its_table_however_large():
     chart = looked(
         found("p95", "OPEN", 30.0, 4.0, low=-0.9), found("p95", "FAIL", 8.0, 0.5, low=7.5)
     )
@@ -272,65 +252,44 @@ def test_a_chart_of_the_looks_has_the_numbers_of_its_table_however_large() -> No
     assert "+3000.0 %" in [row[1] for row in chart.numbers.rows]
 
 
-def test_a_chart_of_small_changes_reaches_no_farther_than_they_do() -> None:
+def test_a_chart_of_small_changes_reaches_no_farther_than_they_do():
     chart = looked(found("p95", "OPEN", 0.03, 0.09), found("p95", "FAIL", 0.08, 0.04))
     assert (chart.note, chart.y.high < 15, chart.y.low < -6) == ("", True, True)
     nothing = looked(replace(found("p95", "OPEN", 0.0, 0.0), change=None, low=None, high=None))
     assert (nothing.note, nothing.y.high > 10) == ("", True)
 
 
-def test_what_mixes_both_sides_says_so(tmp_path) -> None:
-    make(tmp_path, Load(both(), seconds=60, schedule_s=60))
-    assert run_page.write(tmp_path).read_text().count("This is of base and head together") == 2
+def test_what_mixes_both_sides_says_so(tmp_path):
+    html = page_of(tmp_path, Load(both(), seconds=60, schedule_s=60))
+    assert html.count("This is of base and head together") == 2
 
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_a_browser_shows_it_from_disk_and_a_label_stays_text(width, scheme, tmp_path) -> None:
-    make(
-        tmp_path,
-        Load(
-            (Label(ATTACK, ratio=1.2, sigma=0.1), Label("search", 40.0, sigma=0.1)),
-            seconds=60,
-            schedule_s=60,
-        ),
-    )
-    path = run_page.write(tmp_path)
-    size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
-    seen = pages.look(path, "--offline", "--full-page", *size)
-    assert pages.problems(seen) == []
-    assert seen["requests"] == [path.as_uri()]
-    assert seen["tooWide"] == 0
+def test_a_browser_shows_it_from_disk_and_a_label_stays_text(width, scheme, tmp_path):
+    labels = Label(ATTACK, ratio=1.2, sigma=0.1), Label("search", 40.0, sigma=0.1)
+    make(tmp_path, Load(labels, seconds=60, schedule_s=60))
+    seen = pages.look_from_disk(run_page.write(tmp_path), width, scheme)
     assert seen["text"].count(ATTACK) > 5
     # Two distributions of two labels come first: base and head are in each of them.
     for drawn in seen["colours"][:4]:
-        for colour in PALETTE[scheme]:
-            assert pixels(drawn, colour) > 50
+        assert min(pages.pixels(drawn, colour) for colour in pages.PALETTE[scheme]) > 50
 
 
-def pixels(found_colours: dict[str, int], colour: tuple[int, int, int]) -> int:
-    """How many pixels have about this colour."""
-    told = ((tuple(map(int, name.split(","))), count) for name, count in found_colours.items())
-    return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
+def test_the_control_shows_its_noise(tmp_path):
+    assert "A against A: the noise that was found" in page_of(tmp_path, of={"head": SAME})
 
 
-def test_the_control_shows_its_noise(tmp_path) -> None:
-    make(tmp_path, of={"head": SAME})
-    assert "A against A: the noise that was found" in run_page.write(tmp_path).read_text()
-
-
-def test_a_page_of_another_kind_has_no_such_part() -> None:
+def test_a_page_of_another_kind_has_no_such_part():
     record = manifest.Manifest("check", "", [], {}, {}, [])
     assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None
 
 
-def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path) -> None:
-    run = tmp_path
-    make(run)
-    assert "Why" not in re.findall(r"<h2[^>]*>([^<]*)</h2>", run_page.write(run).read_text())
-    write_why(WHY, run)
-    html = run_page.write(run).read_text()
-    assert "Why" in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path):
+    assert "Why" not in headings(page_of(tmp_path))
+    write_why(WHY, tmp_path)
+    html = run_page.write(tmp_path).read_text()
+    assert "Why" in headings(html)
     [graph] = re.findall(r'<svg class="flame".*?</svg>', html, re.DOTALL)
     assert graph.count("<rect") == len(WHY.flame)
     assert graph.count('class="frame-bad"') == 1
@@ -338,12 +297,7 @@ def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path) -> None:
     assert "<script>x" not in html
     [rows] = re.findall(r"<caption>CPU of the function.*?</table>", html, re.DOTALL)
     assert rows.count("<tr>") == 1 + len(WHY.functions)
-
-
-def test_without_a_profile_the_page_says_why_there_is_none(tmp_path) -> None:
-    run = tmp_path
-    make(run)
-    write_why(absent("it is a service by URL"), run)
-    html = run_page.write(run).read_text()
+    write_why(absent("it is a service by URL"), tmp_path)
+    html = run_page.write(tmp_path).read_text()
     assert "No profile: it is a service by URL." in html
     assert 'class="flame"' not in html

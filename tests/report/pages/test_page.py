@@ -1,7 +1,5 @@
 """A page shows every text as text, asks for nothing, and has data that can't end its script."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -36,31 +34,31 @@ SCRIPTS = 5
 class Reader(HTMLParser):
     """What a browser would make of a page: its elements, and the text within them."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html):
         super().__init__()
-        self.elements: list[tuple[str, dict]] = []
-        self.text: list[str] = []
-        self.scripts: list[str] = []
+        self.elements = []
+        self.text = []
+        self.scripts = []
         self._within = ""
         self.feed(html)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
         self._within = tag
         if tag == "script":
             self.scripts.append("")
 
-    def handle_endtag(self, _tag: str) -> None:
+    def handle_endtag(self, _tag):
         self._within = ""
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self._within == "script":
             self.scripts[-1] += data
         elif self._within != "style":
             self.text.append(data)
 
-    def tags(self) -> set[str]:
+    def tags(self):
         return {tag for tag, _ in self.elements}
 
 
@@ -86,7 +84,7 @@ TEMPLATE = """
 """
 
 
-def chart(text: str = "fork", **changes: object) -> Chart:
+def chart(text="fork", **changes):
     fields = {
         "title": text,
         "summary": text,
@@ -112,19 +110,19 @@ def chart(text: str = "fork", **changes: object) -> Chart:
     return Chart(**(fields | changes))
 
 
-def html_of(text: str) -> str:
+def html_of(text):
     """A page with this text wherever a page has any."""
     head = Head(text, text, text, text, "good", [Remark(text, text, "bad")])
     template = page.environment().from_string(TEMPLATE)
     return page.render(template, head, text=text, charts_=[chart(text)])
 
 
-def data_of(read: Reader) -> list:
+def data_of(read):
     return json.loads(read.scripts[0])
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_label_of_markup_stays_text_wherever_it_stands(attack: str) -> None:
+def test_a_label_of_markup_stays_text_wherever_it_stands(attack):
     plain, read = Reader(html_of("x")), Reader(html_of(attack))
     assert [tag for tag, _ in read.elements] == [tag for tag, _ in plain.elements]
     assert "".join(read.text).count(attack) == "".join(plain.text).count("x") > 20
@@ -132,7 +130,7 @@ def test_a_label_of_markup_stays_text_wherever_it_stands(attack: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_data_can_not_end_the_script_that_holds_it_and_come_back_as_they_were(attack: str) -> None:
+def test_data_can_not_end_the_script_that_holds_it_and_come_back_as_they_were(attack):
     read = Reader(html_of(attack))
     assert data_of(read)[0]["series"][0]["label"] == attack
     assert not re.search("[<>&]", read.scripts[0])
@@ -140,30 +138,30 @@ def test_data_can_not_end_the_script_that_holds_it_and_come_back_as_they_were(at
 
 @settings(deadline=None)
 @given(st.text(min_size=1))
-def test_any_text_comes_back_from_the_data_and_from_the_body(text: str) -> None:
+def test_any_text_comes_back_from_the_data_and_from_the_body(text):
     read = Reader(html_of(text))
     assert data_of(read)[0]["title"] == text
     assert len(read.elements) == len(Reader(html_of("x")).elements)
 
 
-def test_what_no_screen_shows_becomes_a_question_mark_in_the_body() -> None:
+def test_what_no_screen_shows_becomes_a_question_mark_in_the_body():
     html = html_of("a\x00b\u202ec\ud800d")
     assert "a?b?c?d" in html
     html.encode()
 
 
-def test_a_value_that_a_template_lacks_raises() -> None:
+def test_a_value_that_a_template_lacks_raises():
     with pytest.raises(UndefinedError, match="'unknown' is undefined"):
         page.environment().from_string("{{ unknown }}").render()
 
 
-def bars_of(expression: str, **values: object) -> str:
+def bars_of(expression, **values):
     """What a macro of kit/bars.html.jinja draws."""
     text = f'{{% import "kit/bars.html.jinja" as bars %}}{{{{ bars.{expression} }}}}'
     return page.environment().from_string(text).render(**values)
 
 
-def test_an_interval_is_a_line_with_a_dot_and_arrows_where_it_leaves_the_scale() -> None:
+def test_an_interval_is_a_line_with_a_dot_and_arrows_where_it_leaves_the_scale():
     scale = Scale(0.5, 2.0)
     drawn = bars_of("drawn(bar, scale)", bar=Bar(1.0, 0.5, 1.4), scale=scale)
     assert drawn.count('class="interval"') == drawn.count("<circle") == 1
@@ -177,7 +175,7 @@ def test_an_interval_is_a_line_with_a_dot_and_arrows_where_it_leaves_the_scale()
     assert ('class="interval"' in unknown, unknown.count("<line")) == (False, len(scale.ticks))
 
 
-def test_a_limit_stands_at_the_same_place_and_what_lies_beyond_the_end_is_cut_off() -> None:
+def test_a_limit_stands_at_the_same_place_and_what_lies_beyond_the_end_is_cut_off():
     drawn = bars_of("drawn(bar, 'limit')", bar=Bar(0.5, 0.4, math.inf, "PASS"))
     assert '<rect x="0" y="14" width="33.35%"' in drawn
     assert 'x1="26.68%" x2="100.00%"' in drawn
@@ -186,7 +184,7 @@ def test_a_limit_stands_at_the_same_place_and_what_lies_beyond_the_end_is_cut_of
     assert ("<rect" in unknown, 'class="limit"' in unknown) == (False, True)
 
 
-def test_shares_lie_beside_each_other_with_a_gap() -> None:
+def test_shares_lie_beside_each_other_with_a_gap():
     drawn = bars_of("drawn(shares, none)", shares=[0.25, 0.75])
     assert re.findall('<rect x="([^"]+)".*?width="([^"]+)"', drawn) == [
         ("0.00%", "24.50%"),
@@ -194,13 +192,13 @@ def test_shares_lie_beside_each_other_with_a_gap() -> None:
     ]
 
 
-def test_a_scale_has_its_numbers_where_they_lie() -> None:
+def test_a_scale_has_its_numbers_where_they_lie():
     drawn = bars_of("head(scale)", scale=Scale(0.5, 2.0))
     found = re.findall(r'<text x="([^"]+)"[^>]*>([^<]+)<', drawn)
     assert found == [("4.00%", "1/2"), ("50.00%", "1"), ("96.00%", "2")]
 
 
-def test_what_is_not_known_is_null_in_the_data() -> None:
+def test_what_is_not_known_is_null_in_the_data():
     series = Series("fork", [1, 2, 3], [math.nan, math.inf, 1 / 3], low=[None, 0.1, 0.2])
     data = page_charts.data(chart(series=(series,)))
     assert data["series"][0]["y"] == [None, None, 0.3333333]
@@ -208,7 +206,7 @@ def test_what_is_not_known_is_null_in_the_data() -> None:
     json.dumps(data, allow_nan=False)
 
 
-def test_points_in_equal_steps_are_written_as_first_step_and_count() -> None:
+def test_points_in_equal_steps_are_written_as_first_step_and_count():
     regular = Series("fork", list(range(5, 3605, 3)), [1.0] * 1200)
     odd = Series("cluster", [1, 2, 4, 8, 16, 32, 64, 128], [1.0] * 8)
     series = page_charts.data(chart(series=(regular, odd)))["series"]
@@ -216,7 +214,7 @@ def test_points_in_equal_steps_are_written_as_first_step_and_count() -> None:
     assert series[1]["x"] == odd.x
 
 
-def test_the_policy_lets_run_the_scripts_and_styles_of_the_page_alone() -> None:
+def test_the_policy_lets_run_the_scripts_and_styles_of_the_page_alone():
     read = Reader(html_of("x"))
     policy = next(it["content"] for _, it in read.elements if "http-equiv" in it)
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -225,7 +223,7 @@ def test_the_policy_lets_run_the_scripts_and_styles_of_the_page_alone() -> None:
     assert "unsafe" not in policy
 
 
-def test_nothing_on_the_page_names_another_address_or_has_a_style_of_its_own() -> None:
+def test_nothing_on_the_page_names_another_address_or_has_a_style_of_its_own():
     read = Reader(html_of("x"))
     named = [it[name] for _, it in read.elements for name in ("src", "href") if name in it]
     assert [it for it in named if not it.startswith("#")] == []
@@ -233,7 +231,7 @@ def test_nothing_on_the_page_names_another_address_or_has_a_style_of_its_own() -
     assert not read.tags() & {"img", "link", "iframe", "object", "base"}
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """Relative luminance of #rrggbb, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in parts]
@@ -241,11 +239,11 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_and_charts_have_enough_contrast(scheme: int) -> None:
+def test_text_and_charts_have_enough_contrast(scheme):
     blocks = re.findall(r":root \{(.*?)\}", (page.FOLDER / "page.css").read_text(), re.S)
     colours = dict(re.findall(r"--([\w-]+): (#\w{6});", blocks[scheme]))
 
-    def contrast(front: str, back: str) -> float:
+    def contrast(front, back):
         dark, light = sorted((luminance(colours[front]), luminance(colours[back])))
         return (light + 0.05) / (dark + 0.05)
 
@@ -257,26 +255,26 @@ def test_text_and_charts_have_enough_contrast(scheme: int) -> None:
         assert contrast(f"series-{number}", "card") >= 3
 
 
-def test_every_chart_has_its_numbers_as_a_table_and_a_name() -> None:
+def test_every_chart_has_its_numbers_as_a_table_and_a_name():
     read = Reader(html_of("the name"))
     plot = next(it for _, it in read.elements if "data-chart" in it)
     assert "the name" in plot["aria-label"]
     assert {"details", "summary", "table", "figcaption"} <= read.tags()
 
 
-def test_the_library_stands_on_the_page_with_its_licence() -> None:
+def test_the_library_stands_on_the_page_with_its_licence():
     library = Reader(html_of("x")).scripts[1]
     assert "Permission is hereby granted" in library
     assert "uPlot" in library
 
 
-def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, tmp_path) -> None:
+def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr(page, "SCRIPTS", (tmp_path / "uPlot.js",))
     with pytest.raises(PageError, match=r"no page: .*uPlot\.js can't be read \(No such file"):
         html_of("x")
 
 
-def test_a_script_that_would_end_itself_is_refused(monkeypatch, tmp_path) -> None:
+def test_a_script_that_would_end_itself_is_refused(monkeypatch, tmp_path):
     script = tmp_path / "bad.js"
     script.write_text("'</SCRIPT>'")
     monkeypatch.setattr(page, "SCRIPTS", (script,))

@@ -14,48 +14,35 @@ from tollgate.report.pages.run.write import judged, to_html, write
 from tollgate.report.text import fail_bound, unadjusted
 
 ATTACK = "<script>alert(1)</script>"
-#: fork's and cluster's colours in page.css; a screen rounds some pixels by one.
-PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
+
 LATE = ("p95 of nap>45ms", "p50 of nap>1s", "fail of nap>0%")
-
-
-def drawn(found, colour):
-    """How many pixels have about this colour."""
-    told = ((tuple(map(int, name.split(","))), count) for name, count in found.items())
-    return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
 
 
 def test_it_says_the_verdict_first_and_then_every_criterion_with_limit_interval_and_n(tmp_path):
     text = text_of(write(two_modes(tmp_path)))
     assert text.index("All 4 criteria hold.") < text.index(" Criteria ")
     assert "610 requests in fork and cluster, warm-up included; none failed." in text
-    verdict = judged(tmp_path).verdict
-    for result in (it for each in verdict.executions for it in each.criteria):
+    assert "Violated and undecided" not in text
+    for result in (it for each in judged(tmp_path).verdict.executions for it in each.criteria):
         assert result.criterion in text
         assert f"{result.samples:,}" in text
 
 
-def test_a_violated_criterion_is_drawn_over_time_with_its_limit_and_the_fault_is_told(tmp_path):
-    page = write(two_modes(tmp_path, *LATE))
-    text = text_of(page)
-    assert "2 of 6 criteria do not hold; the fault is the service's." in text
-    chart = charts_of(page)["p95 of nap>45ms"]
+def test_a_violated_criterion_is_drawn_and_the_bound_that_decides_it_is_behind_a_click(tmp_path):
+    path = write(two_modes(tmp_path, *LATE))
+    assert "2 of 6 criteria do not hold; the fault is the service's." in text_of(path)
+    chart = charts_of(path)["p95 of nap>45ms"]
     assert (chart["limit"], chart["tone"]) == (45, "wrong")
     assert {each["label"] for each in chart["series"]} == {"fork", "cluster"}
     assert max(value or 0 for value in chart["series"][0]["y"]) > 45
-
-
-def test_the_bound_that_decides_a_fail_and_the_unadjusted_interval_are_behind_a_click(tmp_path):
-    page = write(two_modes(tmp_path, *LATE)).read_text()
-    result = judged(tmp_path).verdict.executions[0].criteria[0]
+    page, known = path.read_text(), judged(tmp_path)
     (shown,) = (it for it in re.findall("<details>.*?</details>", page, re.S) if "FAIL" in it[:100])
     cells = [html.unescape(it) for it in re.findall("<t[dh][^>]*>([^<]*)</t", shown)]
+    result = known.verdict.executions[0].criteria[0]
     at = cells.index(f"fork: {result.criterion}")
     assert cells[at + 1 : at + 3] == [fail_bound(result), unadjusted(result)]
-
-
-def test_a_run_that_passes_has_no_chart_of_what_went_wrong(tmp_path):
-    assert "Violated and undecided" not in text_of(write(two_modes(tmp_path)))
+    ids = re.findall(r'<section id="(\w+)"', to_html(tmp_path, known))
+    assert ids == ["criteria", "broken", "time", "spread", "machines", "environment"]
 
 
 def test_what_was_sent_stands_beside_what_the_schedule_meant_to_send(tmp_path):
@@ -90,45 +77,34 @@ def test_a_generator_that_died_is_seen_by_what_it_did_not_send(tmp_path):
     assert all(a == 0 and b > 20 for a, b in late)
 
 
-def test_a_comparison_that_was_decided_meant_to_send_no_more(tmp_path):
-    two_modes(tmp_path)
-    known = judged(tmp_path)
-    decided = replace(known.run.executions[0], comparison=object(), measured_s=3.0)
-    assert intended(tmp_path, known.record.executions[0], decided).seconds.max() == 4
+def test_what_came_after_a_decision_or_an_interruption_was_not_intended(tmp_path):
+    known = judged(two_modes(tmp_path))
+    planned, execution = known.record.executions[0], known.run.executions[0]
+    decided = replace(execution, comparison=object(), measured_s=3.0)
+    assert intended(tmp_path, planned, decided).seconds.max() == 4
+    cut = replace(execution, facts=replace(execution.facts, interrupted=True, ended_s=4.0))
+    assert intended(tmp_path, planned, cut).seconds.max() < 4
 
 
-def test_what_was_noticed_of_the_plan_is_told(tmp_path):
+def test_lint_is_told_and_tables_below_charts_tell_the_warm_up_from_what_is_judged(tmp_path):
     noticed = "sampler 'nap' has no response timeout"
     run_folder.make(tmp_path, lint=[noticed])
-    text = text_of(write(tmp_path))
-    assert f"What was noticed of the plan nap-alone: {noticed}" in text
-
-
-def test_tables_below_charts_tell_the_warm_up_from_what_is_judged(tmp_path):
-    run_folder.make(tmp_path)
-    rows = re.findall(r">(\d+:\d+(?:, warm-up)?)<", write(tmp_path).read_text())
+    path = write(tmp_path)
+    assert f"What was noticed of the plan nap-alone: {noticed}" in text_of(path)
+    rows = re.findall(r">(\d+:\d+(?:, warm-up)?)<", path.read_text())
     assert {"0:00, warm-up", "0:02"} <= set(rows)
     assert "0:00" not in rows
     assert "0:02, warm-up" not in rows
 
 
-def test_arrivals_that_an_interruption_cut_off_are_not_intended(tmp_path):
-    two_modes(tmp_path)
-    known = judged(tmp_path)
-    execution = known.run.executions[0]
-    facts = replace(execution.facts, interrupted=True, ended_s=4.0)
-    cut = intended(tmp_path, known.record.executions[0], replace(execution, facts=facts))
-    assert cut.seconds.max() < 4
+NO_SAMPLES = {
+    b"": "the file is empty",
+    run_folder.recorded().split(b"\n")[0] + b"\n": "no samples",
+    b"<?xml version='1.0'?>\n": "only CSV is read",
+}
 
 
-@pytest.mark.parametrize(
-    ("jtl", "words"),
-    [
-        (b"", "the file is empty"),
-        (run_folder.recorded().split(b"\n")[0] + b"\n", "no samples"),
-        (b"<?xml version='1.0'?>\n", "only CSV is read"),
-    ],
-)
+@pytest.mark.parametrize(("jtl", "words"), NO_SAMPLES.items(), ids=NO_SAMPLES.values())
 def test_a_run_without_samples_has_a_page_with_the_reason_on_top(tmp_path, jtl, words):
     run_folder.make(tmp_path)
     run_folder.spoil(tmp_path, jtl)
@@ -185,17 +161,13 @@ def test_what_is_at_hand_already_is_not_read_again(tmp_path):
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
 def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, tmp_path):
     path = write(two_modes(tmp_path, *LATE))
-    size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
-    seen = pages.look(path, "--offline", "--full-page", *size)
-    assert pages.problems(seen) == []
-    assert seen["requests"] == [path.as_uri()]
-    assert seen["tooWide"] == 0
+    seen = pages.look_from_disk(path, width, scheme)
     assert seen["drawnAfter"] > 0
     charts = charts_of(path)
     assert len(seen["colours"]) == len(charts) > 9
     for chart, found in zip(charts.values(), seen["colours"], strict=True):
         # Both modes sent the same, so that the one which is drawn last may cover the other.
-        assert drawn(found, PALETTE[scheme][1]) > 50, chart["title"]
+        assert pages.pixels(found, pages.PALETTE[scheme][1]) > 50, chart["title"]
 
 
 @pytest.mark.needs("chromium")
@@ -213,16 +185,9 @@ def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path):
     path = write(two_modes(tmp_path))
     throughput = list(charts_of(path)).index("Throughput")
     plot = f"[data-chart='{throughput}']"
-    press = [f"ArrowRight@{plot}"] * 3
-    options = [word for each in press for word in ("--press", each)]
+    options = ("--press", f"ArrowRight@{plot}") * 3
     plain, used = pages.look(path), pages.look(path, *options)
     assert re.search(r"0:02: fork sent [\d.]+ \(n \d+\), fork intended", used["text"])
     zoomed = pages.look(path, *options, "--press", f"+@{plot}")
     for number in (throughput, throughput + 1):
         assert zoomed["colours"][number] != plain["colours"][number]
-
-
-def test_the_page_of_two_modes_has_every_section(tmp_path):
-    known = judged(two_modes(tmp_path, *LATE))
-    ids = re.findall(r'<section id="(\w+)"', to_html(tmp_path, known))
-    assert ids == ["criteria", "broken", "time", "spread", "machines", "environment"]

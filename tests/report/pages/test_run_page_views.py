@@ -1,7 +1,5 @@
 """What charts and tables of a run's page say of executions whose samples are known to the last."""
 
-import html
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,8 +51,7 @@ def page_of(run=Path("run"), **sections):
 
 def text_of(**sections):
     """What can be read of it."""
-    shown = re.sub("<[^>]*>", " ", page_of(**sections).split("<script")[0])
-    return " ".join(html.unescape(shown).split())
+    return pages.text_of(page_of(**sections))
 
 
 def mixed_plan():
@@ -115,31 +112,25 @@ def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them()
     assert "1,180" in text
 
 
-@pytest.mark.parametrize(
-    ("requests", "words"),
-    [
-        ([np.arange(60) * 20], "p95 of each second, as Node measures it."),
-        ([np.nan], "p95, by PM2's own figure."),
-        (
-            [np.nan, np.arange(60) * 20],
-            "p95, by PM2's own figure where a worker reports none of its own.",
-        ),
+DELAYS = {
+    "p95 of each second, as Node measures it.": [np.arange(60) * 20],
+    "p95, by PM2's own figure.": [np.nan],
+    "p95, by PM2's own figure where a worker reports none of its own.": [
+        *(np.nan, np.arange(60) * 20),
     ],
-    ids=["vitals", "none", "some"],
-)
+}
+
+
+@pytest.mark.parametrize(("words", "requests"), DELAYS.items(), ids=["vitals", "none", "some"])
 def test_whose_event_loop_delay_is_drawn_is_said(requests, words):
     series = [worker([80] * 60, str(at), requests=it) for at, it in enumerate(requests)]
     assert charts_of(watched_view(*series))["Event-loop delay"].summary == words
 
 
-def test_one_worker_more_is_one():
+def test_one_more_is_one():
     series = [worker([80] * 60, str(at)) for at in range(workers.MOST_DRAWN + 1)]
     assert "1 more worker is in the table below." in charts_of(watched_view(*series))["CPU"].note
-
-
-def test_one_criterion_more_is_one():
-    texts = [f"p{50 + at} of search>1ms" for at in range(criteria.MOST_CHARTS + 1)]
-    made = execution(*texts)
+    made = execution(*(f"p{50 + at} of search>1ms" for at in range(criteria.MOST_CHARTS + 1)))
     verdict = judge(MeasuredRun((made,)))
     found = criteria.failures([View(made, "fork", 0)], verdict.executions, JudgeSettings(), [])
     text = text_of(failures=found[0], more_failures=found[1])
@@ -156,29 +147,25 @@ def test_a_table_says_what_its_cells_are_of_their_period():
     assert "equal periods, exactly counted; kpi.jtl" in throughput.numbers.caption
 
 
-def stepwise(steps, missed):
-    """An execution of so many steps of a forecast, of which the last were not kept to."""
-    sent = [mixed(50)] * (steps - missed) + [mixed(5)] * missed
-    made = facts(*sent)
-    result = check_forecast(made, 0.02, 0.95)
-    return View(execution(forecast=made), "fork", 0), SimpleNamespace(forecast=result)
+def steps_text(steps, missed):
+    """Said of an execution of so many steps of a forecast, of which the last were not kept to."""
+    made = facts(*[mixed(50)] * (steps - missed), *[mixed(5)] * missed)
+    verdict = SimpleNamespace(forecast=check_forecast(made, 0.02, 0.95))
+    return text_of(
+        forecasts=forecast.content([View(execution(forecast=made), "fork", 0)], [verdict])
+    )
 
 
 def test_a_cut_table_of_steps_says_so_and_has_what_was_missed():
-    view, verdict = stepwise(forecast.MOST_STEPS + 50, 20)
-    text = text_of(forecasts=forecast.content([view], [verdict]))
+    text = steps_text(forecast.MOST_STEPS + 50, 20)
     assert "the first 200 of 250 steps, missed ones before all others; verdict.json has all" in text
     assert "every target and step" not in text
     assert all(f" s{at} missed " in text for at in range(230, 250))
     assert " s180 " not in text
-
-
-def test_a_table_of_all_steps_stands_in_their_order():
-    view, verdict = stepwise(12, 2)
-    text = text_of(forecasts=forecast.content([view], [verdict]))
-    assert "fork: every target and step" in text
-    assert text.index(" s0 held ") < text.index(" s11 missed ")
-    assert "verdict.json" not in text
+    whole = steps_text(12, 2)
+    assert "fork: every target and step" in whole
+    assert whole.index(" s0 held ") < whole.index(" s11 missed ")
+    assert "verdict.json" not in whole
 
 
 def instant():

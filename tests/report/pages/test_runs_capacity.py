@@ -1,7 +1,5 @@
 """Capacities from run to run."""
 
-from __future__ import annotations
-
 import json
 
 from support.capacities import BOTH, RUNS, searching

@@ -1,7 +1,5 @@
 """The page of a study: its words, its dots of pi, and what a browser makes of it."""
 
-import html
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -25,18 +23,12 @@ PAGE = """{% extends "kit/page.html.jinja" %}
 """
 ATTACK = "</script><script>alert(1)</script>"
 ENVIRONMENT = {"cpu": "AMD EPYC", "cores": 2, "versions": {"node": "20.20.2"}}
-STARTED = "2026-11-21T04:57:17+00:00"
-HOW = {
-    "design": "data/study.csv",
-    "seed": 7,
-    "short": False,
-    "rounds": None,
-    "experiments": ("sum", "pi"),
-}
+STUDY = studies.study()
+
+HOW = {"design": "data/study.csv", "seed": 7, "short": False, "rounds": None}
+HOW["experiments"] = ("sum", "pi")
 #: Throughput and concurrency performance of five experiments, and pi by one server and by three.
 CHARTS = 12
-#: The palette's first two colours in page.css; a screen rounds some pixels by one.
-PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
 
 
 def answers(arm="one server", slowest_s=2.9):
@@ -46,10 +38,9 @@ def answers(arm="one server", slowest_s=2.9):
     return Answers(arm, at, ms, np.zeros(500, bool), 10, 10)
 
 
-def page_of(study=None, series=None, **how):
+def page_of(study=STUDY, series=None, **how):
     series = (answers(), answers("three servers", 1.6)) if series is None else series
-    ran = study_run.StudyRun(**(HOW | how))
-    part = study_page.made(study or studies.study(), series, ran, "AMD EPYC")
+    part = study_page.made(study, series, study_run.StudyRun(**(HOW | how)), "AMD EPYC")
     remarks = [Remark(it) for it in part.remarks]
     head = Head(part.answer, "study", part.sentence, part.answer, part.tone, remarks)
     return assemble.render(assemble.environment().from_string(PAGE), head, study=part)
@@ -57,7 +48,7 @@ def page_of(study=None, series=None, **how):
 
 def text_of(*study, **how):
     """What can be read on it."""
-    return " ".join(html.unescape(re.sub("<[^>]*>", " ", page_of(*study, **how))).split())
+    return pages.text_of(page_of(*study, **how))
 
 
 def claimed(*told):
@@ -65,33 +56,20 @@ def claimed(*told):
     return studies.study(claims=tuple(claims))
 
 
-def write_run(run, **changes):
-    """The folder of a study run, as far as the page reads it."""
-    blocks = study_jtl.design()
-    study_jtl.write(run, study_jtl.load(blocks))
-    write_blocks(run / study_run.BLOCKS, blocks, {"fork": 1, "cluster": 2, "balancer": 3})
-    how = study_run.StudyRun(**(HOW | changes))
-    study_run.write(how, run)
-    execution = manifest.Execution("study", "plan/study.jmx", "kpi.jtl", {})
-    made = manifest.Manifest("study", STARTED, [], {}, dict(ENVIRONMENT), [execution])
-    manifest.write(made, run)
-    return how
+SENTENCES = [
+    (["agrees"] * 9, "All 9 published claims hold in direction {}."),
+    (
+        ["agrees"] * 7 + ["disagrees", "cannot tell"],
+        "7 of the 9 published claims hold in direction {}; ",
+    ),
+    (["disagrees"] * 2, "2 of the 2 published claims do not hold {}."),
+    (["disagrees", "cannot tell"], "1 of the 2 published claims does not hold {}; 1 undecided"),
+    (["cannot tell"] * 9, "Whether the 9 published claims hold {} is undecided."),
+    ([], "No published claim was measured {}."),
+]
 
 
-@pytest.mark.parametrize(
-    ("told", "sentence"),
-    [
-        (["agrees"] * 9, "All 9 published claims hold in direction {}."),
-        (
-            ["agrees"] * 7 + ["disagrees", "cannot tell"],
-            "7 of the 9 published claims hold in direction {}; ",
-        ),
-        (["disagrees"] * 2, "2 of the 2 published claims do not hold {}."),
-        (["disagrees", "cannot tell"], "1 of the 2 published claims does not hold {}; 1 undecided"),
-        (["cannot tell"] * 9, "Whether the 9 published claims hold {} is undecided."),
-        ([], "No published claim was measured {}."),
-    ],
-)
+@pytest.mark.parametrize(("told", "sentence"), SENTENCES)
 def test_the_first_sentence_says_how_many_claims_hold_and_where(told, sentence):
     text = summary(claimed(*told), "AMD EPYC")
     assert text.startswith(sentence.format("on AMD EPYC with 2 cores"))
@@ -114,106 +92,96 @@ def test_a_smoke_says_that_its_figures_mean_nothing():
 
 
 def test_every_claim_stands_with_figure_interval_answer_and_reason():
-    study = studies.study()
     text = text_of()
-    for claim in study.claims:
+    for claim in STUDY.claims:
         assert all(it in text for it in (claim.claim, claim.published, claim.what, claim.reason))
     assert "1.86 (1.79 to 1.93)" in text
 
 
 def test_an_estimate_that_is_not_known_tells_why():
     unknown = Estimate(None, note="3 rounds, 8 are needed")
-    study = studies.study()
-    bare = [replace(it, ratios=dict.fromkeys(it.ratios, unknown)) for it in study.comparisons]
-    assert "3 rounds, 8 are needed" in text_of(replace(study, comparisons=tuple(bare)))
+    made = [replace(it, ratios=dict.fromkeys(it.ratios, unknown)) for it in STUDY.comparisons]
+    assert "3 rounds, 8 are needed" in text_of(replace(STUDY, comparisons=tuple(made)))
 
 
-def test_a_cell_that_the_generator_held_says_so():
-    made = studies.study()
-    held = replace(made.cells[0], bottleneck=Bottleneck("generator", "JMeter used 1.40 cores"))
-    text = text_of(replace(made, cells=(held,)))
+def test_the_bottleneck_and_the_shares_of_a_cell_are_seen():
+    held = replace(STUDY.cells[0], bottleneck=Bottleneck("generator", "JMeter used 1.40 cores"))
+    text = text_of(replace(STUDY, cells=(held,)))
     assert "generator JMeter used 1.40 cores" in text
     assert "1.00 of the 1 core" not in text
-
-
-def test_uneven_dealing_is_seen():
-    made = studies.study()
-    uneven = replace(made.cells[0], workers={"0": 900, "1": 100}, busiest=0.95)
-    assert "1 user 0: 900, 1: 100 95%" in text_of(replace(made, cells=(uneven,)))
+    uneven = replace(STUDY.cells[0], workers={"0": 900, "1": 100}, busiest=0.95)
+    assert "1 user 0: 900, 1: 100 95%" in text_of(replace(STUDY, cells=(uneven,)))
 
 
 def test_an_outage_says_when_where_and_what_it_cost():
-    made = studies.study()
-    assert "pi-2 0 (pid 4711) 431 1.7 0 pi" in text_of(made)
-    gone = {**made.outages[0], "to_s": None, "lost": None}
-    text = text_of(replace(made, outages=(gone,)))
+    assert "pi-2 0 (pid 4711) 431 1.7 0 pi" in text_of()
+    gone = {**STUDY.outages[0], "to_s": None, "lost": None}
+    text = text_of(replace(STUDY, outages=(gone,)))
     assert "pi-2 0 (pid 4711) 431 did not come back unknown pi" in text
 
 
 def test_a_study_of_nothing_is_a_page_all_the_same():
-    empty = StudyResult(21, 2, (), (), (), (), (), ())
-    text = page_of(empty, ())
+    text = page_of(StudyResult(21, 2, (), (), (), (), (), ()), ())
     assert "No published claim was measured" in text
     assert "data-chart=" not in text
 
 
 def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tmp_path):
-    write_run(tmp_path, short=True)
-    part = study_page.part(tmp_path, studies.study())
+    blocks = study_jtl.design()
+    study_jtl.write(tmp_path, study_jtl.load(blocks))
+    write_blocks(tmp_path / study_run.BLOCKS, blocks, {"fork": 1, "cluster": 2, "balancer": 3})
+    study_run.write(study_run.StudyRun(**(HOW | {"short": True})), tmp_path)
+    execution = manifest.Execution("study", "plan/study.jmx", "kpi.jtl", {})
+    started = "2026-11-21T04:57:17+00:00"
+    record = manifest.Manifest("study", started, [], {}, dict(ENVIRONMENT), [execution])
+    manifest.write(record, tmp_path)
+    part = study_page.part(tmp_path, STUDY)
     command = "./scripts/run -study -o modules.study.seed=7 -o modules.study.experiments=sum,pi"
     assert part.command == f"{command} -o modules.study.short=true"
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes the page of a study to a file."""
+
+    def write(*study):
+        path = tmp_path / "index.html"
+        path.write_text(page_of(*study))
+        return path
+
+    return write
 
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, tmp_path):
-    path = tmp_path / "index.html"
-    path.write_text(page_of())
-    size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
-    seen = pages.look(path, "--offline", "--full-page", *size)
-    assert pages.problems(seen) == []
-    assert seen["requests"] == [path.as_uri()]
-    assert seen["tooWide"] == 0
+def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, written):
+    seen = pages.look_from_disk(written(), width, scheme)
     assert len(seen["colours"]) == CHARTS
     # The dots of pi, which come last, let others shine through and have one colour a chart.
     for found in seen["colours"][:-2]:
-        assert min(drawn(found, colour) for colour in PALETTE[scheme]) > 50
-    for found in seen["colours"][-2:]:
-        assert len(found) > 5
-
-
-def drawn(found, colour):
-    """How many pixels have about this colour."""
-    told = ((tuple(map(int, name.split(","))), count) for name, count in found.items())
-    return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
+        assert min(pages.pixels(found, colour) for colour in pages.PALETTE[scheme]) > 50
+    assert min(map(len, seen["colours"][-2:])) > 5
 
 
 @pytest.mark.needs("chromium")
-def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path):
-    study = studies.study()
-    cells = [replace(it, cell=replace(it.cell, arm=ATTACK)) for it in study.cells]
-    curves = [replace(it, arm=ATTACK) for it in study.curves]
-    claims = [replace(it, claim=ATTACK, reason=ATTACK) for it in study.claims]
-    bad = replace(study, cells=tuple(cells), curves=tuple(curves), claims=tuple(claims))
-    path = tmp_path / "index.html"
-    path.write_text(page_of(bad))
-    seen = pages.look(path, "--offline")
+def test_a_label_that_is_a_script_stays_text_in_a_browser(written):
+    cells = [replace(it, cell=replace(it.cell, arm=ATTACK)) for it in STUDY.cells]
+    curves = [replace(it, arm=ATTACK) for it in STUDY.curves]
+    claims = [replace(it, claim=ATTACK, reason=ATTACK) for it in STUDY.claims]
+    bad = replace(STUDY, cells=tuple(cells), curves=tuple(curves), claims=tuple(claims))
+    seen = pages.look(written(bad), "--offline")
     assert pages.problems(seen) == []
     assert seen["text"].count(ATTACK) > 2 * len(claims)
 
 
 @pytest.mark.needs("chromium")
-def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(tmp_path):
-    path = tmp_path / "index.html"
-    path.write_text(page_of())
-    plain = pages.look(path)
-    press = ("ArrowRight@[data-chart='3']", "ArrowRight@[data-chart='3']")
-    options = (word for each in press for word in ("--press", each))
+def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(written):
+    path, blue = written(), pages.PALETTE["light"][0]
+    press = ("--press", "ArrowRight@[data-chart='3']")
     button = "figure:has([data-chart='3']) .legend button:first-child"
-    used = pages.look(path, *options, "--click", button)
+    plain, used = pages.look(path), pages.look(path, *press, *press, "--click", button)
     assert "users 2: fork" not in used["text"]
     assert "users 2: cluster 44.7 (42.9 to 46.4)" in used["text"]
-    blue = PALETTE["light"][0]
-    assert drawn(plain["colours"][3], blue) > 50
-    assert drawn(used["colours"][3], blue) == 0
+    assert pages.pixels(plain["colours"][3], blue) > 50
+    assert pages.pixels(used["colours"][3], blue) == 0
