@@ -1,5 +1,7 @@
 """A search for capacity as a part of the verdict."""
 
+from dataclasses import replace
+
 import pytest
 
 from support.capacities import BOTH, EMPTY, NOTHING, result, searched, searching, trial
@@ -13,12 +15,8 @@ def verdict_of(*criteria, of=None, **facts):
     """The verdict on the one execution of a run."""
     run = searching(*criteria, of=of)
     if facts:
-        run = run.__class__(**{**run.__dict__, "facts": ExecutionFacts(**facts)})
+        run = replace(run, facts=ExecutionFacts(**facts))
     return judge(MeasuredRun((run,))).executions[0]
-
-
-def test_a_capacity_that_was_found_passes_without_any_criterion():
-    assert verdict_of().verdict == PASS
 
 
 @pytest.mark.parametrize(
@@ -65,23 +63,16 @@ def test_a_criterion_without_a_say_changes_nothing():
     assert (found.criteria[0].verdict, found.verdict) == (FAIL, PASS)
 
 
-def test_what_fails_at_the_lowest_rate_fails_every_lower_bound():
-    below = searched(result("below", **NOTHING))
-    assert verdict_of("capacity of fork<1/s", of=below).criteria[0].verdict == FAIL
+@pytest.mark.parametrize(("status", "verdict"), [("below", FAIL), ("open", INCONCLUSIVE)])
+def test_without_an_interval_only_what_fails_at_the_lowest_rate_is_decided(status, verdict):
+    found = verdict_of("capacity of fork<1/s", of=searched(result(status, **NOTHING)))
+    assert found.criteria[0].verdict == verdict
 
 
-def test_without_an_interval_no_criterion_is_decided():
-    found = verdict_of("capacity of fork<1/s", of=searched(result("open", **NOTHING)))
-    assert found.criteria[0].verdict == INCONCLUSIVE
-
-
-def test_a_search_that_was_cut_short_is_invalid_and_says_after_how_many_trials():
+def test_a_search_that_was_cut_short_is_invalid_and_says_after_how_many_trials_or_whose_fault():
     found = verdict_of(of=searched(is_over=False))
     assert found.verdict == INVALID
     assert any("4 trials" in it.text for it in found.reasons)
-
-
-def test_a_service_that_did_not_come_back_is_its_own_fault():
     problem = "the service accepts no connections any more"
     found = verdict_of(of=searched(is_over=False, problem=problem))
     assert found.verdict == INVALID
@@ -104,9 +95,7 @@ def test_workers_that_die_of_a_search_are_told_and_change_no_verdict():
     assert any(event.text in line for line in found.warnings)
 
 
-def test_a_search_that_never_began_is_no_pass():
-    assert verdict_of(of=EMPTY).verdict == INCONCLUSIVE
-
-
-def test_the_run_is_as_bad_as_its_worst_execution():
+def test_a_capacity_that_was_found_passes_without_any_criterion_and_one_never_searched_does_not():
+    assert verdict_of().verdict == PASS
     assert judge(BOTH).verdict == PASS
+    assert verdict_of(of=EMPTY).verdict == INCONCLUSIVE

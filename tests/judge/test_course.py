@@ -136,12 +136,8 @@ def labels_of(service):
 
 def test_a_count_past_its_limit_ends_an_execution_at_once_and_a_share_does_not():
     course = InterimHistory(30.0, 240.0, (10.0,))
-    for text, settled in {
-        "fail>59": True,
-        "fail>0": True,
-        "fail>1%": False,
-        "hits<9999": False,
-    }.items():
+    ends = {"fail>59": True, "fail>0": True, "fail>1%": False, "hits<9999": False}
+    for text, settled in ends.items():
         made = execution(text, service=counts(failed=60), course=course)
         (found,) = results_of([made], JudgeSettings())
         assert is_settled(made.criteria, found, course) is settled

@@ -14,20 +14,11 @@ COUNTS = JudgeSettings(cut_short_counts=True)
 
 def interrupted(settings=None, warmup_s=0.0, measured_s=86_400.0, others=(), **facts):
     """The verdict on a run of which 34 s were measured, at most."""
-    facts = ExecutionFacts(interrupted=True, **{"ended_s": 34.0, **facts})
     service = counts(1000, 34)
+    facts = ExecutionFacts(interrupted=True, **{"ended_s": 34.0, **facts})
     times = {"warmup_s": warmup_s, "measured_s": measured_s}
     one = execution(CRITERION, service=service, response=service, facts=facts, **times)
     return judge(MeasuredRun((one, *others), interrupted=True), settings)
-
-
-def followed(day, measured_s, **facts):
-    """The verdict on an interrupted run that followed a forecast."""
-    service = counts(1700, 34)
-    facts = ExecutionFacts(interrupted=True, **facts)
-    changes = {"facts": facts, "measured_s": measured_s, "forecast": day}
-    one = execution(CRITERION, service=service, response=service, **changes)
-    return judge(MeasuredRun((one,), interrupted=True), COUNTS)
 
 
 def texts(verdict):
@@ -49,9 +40,6 @@ def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts():
     assert verdict.executions[0].warnings == (
         "cut short after 34 s of 24 h: judged by what was measured until then",
     )
-
-
-def test_it_can_fail_as_well():
     slow = execution("p95 of search>150ms", facts=ExecutionFacts(interrupted=True, ended_s=60.0))
     verdict = judge(MeasuredRun((slow,), interrupted=True), COUNTS)
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 2)
@@ -77,15 +65,22 @@ def test_an_execution_that_had_finished_before_is_not_called_short():
 def test_a_forecast_that_ends_with_closed_hours_is_finished_before_them(
     ended_s, generator_exit, told
 ):
-    day = at_rates(50, 50, 0, length_s=17.0)
-    verdict = followed(day, 51.0, ended_s=ended_s, generator_exit=generator_exit)
+    service = counts(1700, 34)
+    facts = ExecutionFacts(interrupted=True, ended_s=ended_s, generator_exit=generator_exit)
+    changes = {"measured_s": 51.0, "forecast": at_rates(50, 50, 0, length_s=17.0)}
+    one = execution(CRITERION, service=service, response=service, facts=facts, **changes)
+    verdict = judge(MeasuredRun((one,), interrupted=True), COUNTS)
     warning = f"{told}: judged by what was measured until then"
     assert verdict.executions[0].warnings == ((warning,) if told else ())
     assert texts(verdict) == []
 
 
-@pytest.mark.parametrize("settings", [None, COUNTS])
-def test_an_execution_that_never_began_cannot_be_judged(settings):
+#: What is said of the run itself, by settings.
+OWN = [(None, ["(operator) the run was interrupted"]), (COUNTS, [])]
+
+
+@pytest.mark.parametrize(("settings", "own"), OWN)
+def test_an_execution_that_never_began_cannot_be_judged(settings, own):
     facts = ExecutionFacts(
         interrupted=True,
         generator_error="JMeter was never started",
@@ -94,33 +89,22 @@ def test_an_execution_that_never_began_cannot_be_judged(settings):
     )
     never = execution(CRITERION, service=counts(0), facts=facts, name="cluster", labels={})
     verdict = judge(MeasuredRun((never,), interrupted=True), settings)
-    own = ["(operator) the run was interrupted"] if settings is None else []
-    assert texts(verdict) == [
-        *own,
-        "(operator) cluster: it never began: the run was interrupted before",
-    ]
-    assert verdict.verdict == "INVALID"
+    text = "(operator) cluster: it never began: the run was interrupted before"
+    assert (verdict.verdict, texts(verdict)) == ("INVALID", [*own, text])
 
 
-@pytest.mark.parametrize("settings", [None, COUNTS])
-def test_what_was_cut_short_in_the_warm_up_measured_nothing(settings):
+@pytest.mark.parametrize(("settings", "own"), OWN)
+def test_what_was_cut_short_in_the_warm_up_measured_nothing(settings, own):
     verdict = interrupted(settings, warmup_s=60.0, measured_s=30.0)
-    own = ["(operator) the run was interrupted"] if settings is None else []
-    assert texts(verdict) == [
-        *own,
-        "(operator) search-fork: cut short after 34 s of 90 s, in the warm-up: "
-        "nothing was measured",
-    ]
-    assert verdict.verdict == "INVALID"
-    assert verdict.executions[0].criteria[0].verdict == "INVALID"
+    cut = "cut short after 34 s of 90 s, in the warm-up: nothing was measured"
+    assert texts(verdict) == [*own, f"(operator) search-fork: {cut}"]
+    assert verdict.verdict == verdict.executions[0].criteria[0].verdict == "INVALID"
 
 
 def test_without_samples_it_says_why_there_are_none():
     problem = "kpi.jtl: holds a header but no samples: JMeter sent nothing; see jmeter.log"
-    verdict = interrupted(COUNTS, ended_s=None, jtl_error=problem)
-    assert f"(operator) search-fork: cut short, and there are no samples: {problem}" in texts(
-        verdict
-    )
+    said = texts(interrupted(COUNTS, ended_s=None, jtl_error=problem))
+    assert f"(operator) search-fork: cut short, and there are no samples: {problem}" in said
 
 
 def test_a_label_that_had_no_sample_yet_is_not_the_services_fault():
@@ -133,8 +117,7 @@ def test_a_label_that_had_no_sample_yet_is_not_the_services_fault():
 
 
 def test_how_jmeter_was_ended_is_no_fault_of_its_own():
-    verdict = interrupted(COUNTS, generator_exit=143, cut_off_line=1001)
-    assert verdict.verdict == "PASS"
+    assert interrupted(COUNTS, generator_exit=143, cut_off_line=1001).verdict == "PASS"
 
 
 def test_what_else_is_wrong_makes_a_run_that_was_cut_short_invalid_all_the_same():
@@ -143,9 +126,8 @@ def test_what_else_is_wrong_makes_a_run_that_was_cut_short_invalid_all_the_same(
     unanswered = (ScheduleFacts(("search",), intended=1000, sent=900, missing_generator=100),)
     facts = ExecutionFacts(interrupted=True, ended_s=34.0)
     one = execution(CRITERION, facts=facts, measured_s=900.0, schedules=unanswered)
-    assert (
-        "generator was too slow" in texts(judge(MeasuredRun((one,), interrupted=True), COUNTS))[0]
-    )
+    verdict = judge(MeasuredRun((one,), interrupted=True), COUNTS)
+    assert "generator was too slow" in texts(verdict)[0]
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,14 @@ def their_plan(**changes):
 OF_THEIR_OWN = {"measured": 0.0, "ended": own_run.START_MS / 1000 + 15}
 
 
+def verdict_on(folder, plan, changes=OF_THEIR_OWN, **fields):
+    """The verdict on a run that left 2,000 samples in 14 s."""
+    lines = own_run.rows("home", n=2000, seconds=14, **fields)
+    return own_run.verdict_on(folder, plan, lines, "fail>1%", **changes)
+
+
 def test_a_run_that_ended_early_is_invalid_by_the_service_that_brought_it_about(tmp_path):
-    plan = their_plan(**on_error("stoptest"))
-    lines = own_run.rows("home", n=2000, failed=2, seconds=14)
-    verdict = own_run.verdict_on(tmp_path, plan, lines, "fail>1%", **OF_THEIR_OWN)
+    verdict = verdict_on(tmp_path, their_plan(**on_error("stoptest")), failed=2)
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
     (reason,) = verdict.reasons
     assert reason.fault == "service"
@@ -58,17 +62,14 @@ def test_a_run_that_ended_early_is_invalid_by_the_service_that_brought_it_about(
 
 
 def test_an_early_end_is_told_once_where_the_length_was_stated_too(tmp_path):
-    lines = own_run.rows("home", n=2000, seconds=14)
-    verdict = own_run.verdict_on(tmp_path, their_plan(), lines, "fail>1%", measured=60.0)
+    verdict = verdict_on(tmp_path, their_plan(), {"measured": 60.0})
     (reason,) = verdict.reasons
     assert (verdict.verdict, reason.fault) == ("INVALID", "generator")
     assert "'TG' ended after 14 s" in reason.text
 
 
 def test_a_run_that_ended_in_time_passes(tmp_path):
-    lines = own_run.rows("home", n=2000, seconds=14)
-    plan = their_plan(duration=14)
-    assert own_run.verdict_on(tmp_path, plan, lines, "fail>1%", **OF_THEIR_OWN).verdict == "PASS"
+    assert verdict_on(tmp_path, their_plan(duration=14)).verdict == "PASS"
 
 
 @pytest.mark.parametrize(
@@ -83,17 +84,15 @@ def test_of_a_jmeter_that_was_ended_by_others_no_group_is_accused(tmp_path, ende
 def test_an_end_that_the_plan_may_have_a_reason_for_is_told_beside_the_verdict(tmp_path):
     feed = jmx.element("CSVDataSet", "accounts", **CSV)
     group = jmx.group(jmx.sampler("home"), feed, name="TG", threads=1, duration=60)
-    lines = own_run.rows("home", n=2000, seconds=14)
-    verdict = own_run.verdict_on(tmp_path, jmx.plan(group), lines, "fail>1%", **OF_THEIR_OWN)
+    verdict = verdict_on(tmp_path, jmx.plan(group))
     assert verdict.verdict == "PASS"
     assert any("CSVDataSet 'accounts' may" in it for it in verdict.executions[0].warnings)
 
 
 def test_threads_that_nobody_can_tell_apart_are_held_against_the_whole_run(tmp_path):
-    lines = own_run.rows("home", n=2000, seconds=14, thread="10.0.0.7-TG 1-1")
-    made = own_run.verdict_on(tmp_path, their_plan(), lines, "fail>1%", **OF_THEIR_OWN)
-    assert made.verdict == "INVALID"
-    assert "'TG' ended after 14 s of the 60 s" in made.reasons[0].text
+    verdict = verdict_on(tmp_path, their_plan(), thread="10.0.0.7-TG 1-1")
+    assert verdict.verdict == "INVALID"
+    assert "'TG' ended after 14 s of the 60 s" in verdict.reasons[0].text
 
 
 def test_of_arrivals_that_were_stopped_the_schedule_tells_what_is_missing(tmp_path):

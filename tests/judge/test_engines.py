@@ -51,8 +51,7 @@ def test_a_label_that_some_engines_did_not_send_is_there_all_the_same():
 def test_what_one_engine_does_not_know_is_not_known_of_the_whole():
     lacking = MeasuredExecution("shop", {("visit", False): LabelData("visit", counts(9))})
     (label,) = together([part(1), lacking]).labels.values()
-    assert label.response is None
-    assert label.service.total == 400
+    assert (label.response, label.service.total) == (None, 400)
 
 
 def forecast(tps, sent, reached=True):
@@ -73,9 +72,8 @@ def test_a_forecast_is_held_against_what_all_engines_sent():
 
 def test_notes_are_told_once():
     facts = ExecutionFacts(notes=("the load is twice the plan's",), url="http://a:80")
-    whole = together([part(1, facts=facts), part(2, facts=facts)])
-    assert whole.facts.notes == facts.notes
-    assert whole.facts.url == "http://a:80"
+    whole = together([part(1, facts=facts), part(2, facts=facts)]).facts
+    assert (whole.notes, whole.url) == (facts.notes, facts.url)
 
 
 def engine(number, from_s=100.0, **facts):

@@ -33,10 +33,11 @@ def plain(level):
     return mean_interval(found.bins, found.sum_by_second(), sums, 1 - 2 * level)
 
 
-def test_one_look_at_one_estimate_has_the_plain_interval():
-    result = results(UNDER)[0]
-    found = plain(ERROR)
+def test_one_look_at_one_estimate_has_the_plain_interval_and_all_executions_share():
+    result, found = results(UNDER)[0], plain(ERROR)
     assert (result.low, result.high) == (found.low, found.high)
+    pair = results_of([execution(UNDER), execution(UNDER)], SETTINGS)
+    assert {row[0].fail_bound for row in pair} == {plain(ERROR / 2).low}
 
 
 @pytest.mark.parametrize(("criterion", "end"), [(UNDER, "low"), ("avg-rt of search<100ms", "high")])
@@ -75,11 +76,6 @@ def test_one_look_at_the_end_of_the_budget_passes_by_the_plain_interval():
     result = results(UNDER, course=InterimHistory(30.0, 30.0, (10.0, 20.0, 30.0)))[0]
     assert (result.low, result.high) == (plain(ERROR).low, plain(ERROR).high)
     assert not result.is_repeated
-
-
-def test_all_executions_of_a_run_share():
-    pair = results_of([execution(UNDER), execution(UNDER)], SETTINGS)
-    assert {row[0].fail_bound for row in pair} == {plain(ERROR / 2).low}
 
 
 def test_exact_criteria_are_no_estimates():
@@ -138,32 +134,25 @@ def test_no_interval_contradicts_its_verdict(subject, condition, limit, course, 
 def test_looks_at_many_estimates_at_their_limits_seldom_fail_a_run(repetitions):
     """All true means are the limit, the worst for false alarms of a family."""
     random, runs, failed = np.random.default_rng(5), repetitions(1000), 0
-    moments = [float(each) for each in range(10, 241, 10)]
-    criteria = [f"avg-rt of {label}>1000ms" for label in ("a", "b", "c")]
+    second, ok = np.repeat(np.arange(240), 10), np.ones(2400, bool)
     for _ in runs:
-        services = [
-            Counts.of(np.repeat(np.arange(240), 10), np.rint(random.normal(1000, 100, 2400)), ok())
-            for _ in criteria
-        ]
-        failed += _fails(criteria, services, moments)
+        services = [Counts.of(second, np.rint(random.normal(1000, 100, 2400)), ok) for _ in "abc"]
+        failed += _fails(services)
     assert failed <= runs.most(0.05), failed
 
 
-def ok():
-    return np.ones(2400, bool)
-
-
-def _fails(criteria, services, moments):
+def _fails(services):
+    """Whether a look every 10 s finds a mean above 1000 ms in any of three labels."""
     made = [
-        execution(criterion, service=service, label=label)
-        for criterion, service, label in zip(criteria, services, "abc", strict=True)
+        execution(f"avg-rt of {label}>1000ms", service=service, label=label)
+        for label, service in zip("abc", services, strict=True)
     ]
     labels = {key: data for each in made for key, data in each.labels.items()}
     whole = replace(made[0], labels=labels, criteria=tuple(it.criteria[0] for it in made))
     course = InterimHistory(30.0, 240.0)
-    for moment in moments:
-        course = course.at(moment)
-        here = replace(whole, course=course, measured_s=moment)
+    for moment in range(10, 241, 10):
+        course = course.at(float(moment))
+        here = replace(whole, course=course, measured_s=float(moment))
         if any(each.verdict == "FAIL" for each in results_of([here], SETTINGS)[0]):
             return True
     return False

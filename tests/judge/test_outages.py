@@ -20,38 +20,35 @@ def texts(verdict):
     return [f"{it.verdict} ({it.fault}) {it.text}" for it in verdict.reasons]
 
 
-@pytest.mark.parametrize(
-    ("lost", "told"),
-    [
-        (None, ""),
-        (0, "; 0 requests were lost"),
-        (1, "; one request was lost"),
-        (3, "; 3 requests were lost"),
-    ],
-)
+def text_of(**outage):
+    """The one reason of a run in which a worker was missing."""
+    [text] = texts(verdict_of(outages=(replace(DIED, **outage),)))
+    return text
+
+
+LOST = {None: "", 0: "; 0 requests were lost", 1: "; one request was lost"}
+LOST[3] = "; 3 requests were lost"
+
+
+@pytest.mark.parametrize(("lost", "told"), LOST.items())
 def test_a_worker_that_died_is_told_with_when_how_long_and_what_it_cost(lost, told):
-    outage = WorkerOutage("1", 4711, 19.2, 20.44, lost=lost)
-    assert texts(verdict_of(outages=(outage,))) == [
+    assert text_of(lost=lost) == (
         "INVALID (service) search-fork: worker 1 (pid 4711) died and was started again 19.2 s into "
         f"the execution; PM2 had it back after 1.24 s{told}"
-    ]
-
-
-def test_a_worker_that_did_not_come_back_is_told():
-    [text] = texts(verdict_of(outages=(WorkerOutage("1", 4711, 19.2, None, lost=40),)))
-    assert text.endswith(
-        "worker 1 (pid 4711) died 19.2 s into the execution and did not come back; "
-        "40 requests were lost"
     )
 
 
-def test_a_worker_that_somebody_reloaded_is_told_and_was_not_missing():
-    [text] = texts(verdict_of(outages=(WorkerOutage("1", 4711, 19.2, 18.7, lost=0),)))
-    assert "19.2 s into the execution; its successor was online before; 0 requests" in text
+def test_a_worker_that_did_not_come_back_or_whose_successor_was_there_before_is_told():
+    assert text_of(to_s=None, lost=40).endswith(
+        "worker 1 (pid 4711) died 19.2 s into the execution and did not come back; "
+        "40 requests were lost"
+    )
+    reloaded = text_of(to_s=18.7, lost=0)
+    assert "19.2 s into the execution; its successor was online before; 0 requests" in reloaded
 
 
 def test_an_outage_that_was_planned_is_nothing_bad():
-    planned = WorkerOutage("1", 4711, 19.2, 20.44, planned=True, lost=0)
+    planned = replace(DIED, planned=True, lost=0)
     verdict = verdict_of(outages=(planned,), reloads=(Reload(19.0, 21.0, 0),))
     assert (verdict.verdict, texts(verdict)) == ("PASS", [])
 
@@ -75,18 +72,16 @@ def test_a_reload_that_does_not_come_off_fails_the_run():
 
 
 def test_reloads_that_lost_nothing_are_told_without_a_say():
-    warnings = verdict_of(reloads=(Reload(20.04, 22.0, 0),)).executions[0].warnings
-    assert warnings == ("one reload of the target lost no request: 20.0 s into the execution",)
-    many = tuple(Reload(20.0 * number, 20.0 * number + 2, 0) for number in range(1, 8))
-    [told] = verdict_of(reloads=many).executions[0].warnings
-    assert told == (
-        "7 reloads of the target lost no request: 20.0, 40.0, 60.0, 80.0, 100.0 s and 2 more into "
-        "the execution"
+    def warnings(*reloads):
+        return verdict_of(reloads=reloads).executions[0].warnings
+
+    one, many = Reload(20.04, 22.0, 0), (Reload(20.0 * it, 20.0 * it + 2, 0) for it in range(1, 8))
+    said = "of the target lost no request:"
+    assert warnings(one) == (f"one reload {said} 20.0 s into the execution",)
+    assert warnings(*many) == (
+        f"7 reloads {said} 20.0, 40.0, 60.0, 80.0, 100.0 s and 2 more into the execution",
     )
-
-
-def test_reloads_whose_losses_nobody_counted_are_not_called_clean():
-    assert verdict_of(reloads=(Reload(20.0, 22.0, None),)).executions[0].warnings == ()
+    assert warnings(Reload(20.0, 22.0, None)) == ()  # nobody counted its losses
 
 
 def test_an_event_gives_way_to_the_outage_of_the_same_process_and_to_no_other():

@@ -7,20 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.executions import counts, execution
+from support.executions import counts, execution, verdict_on
 from tollgate.judge.criterion import decided_by_lateness
-from tollgate.judge.facts import MeasuredRun
-from tollgate.judge.judgement import judge
 from tollgate.schedule.lateness import Displacement
 
 
 def result(criterion, response, without_generator_lateness):
     """Of a label whose response times have these counts, and these without the generator's part."""
-    made = execution(criterion, response=response)
     data = replace(
-        made.labels["search", False], without_generator_lateness=without_generator_lateness
+        execution(response=response).labels["search", False],
+        without_generator_lateness=without_generator_lateness,
     )
-    verdict = judge(MeasuredRun((replace(made, labels={("search", False): data}),)))
+    verdict = verdict_on(criterion, labels={("search", False): data})
     return verdict.executions[0].criteria[0], verdict
 
 

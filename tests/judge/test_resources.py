@@ -6,11 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.executions import counts, execution, result_of, verdict_on
+from support.executions import counts, result_of, verdict_on
 from support.golden import check_golden
 from support.watched_workers import MIB, leaking, reborn, watched, worker
-from tollgate.judge.facts import MeasuredRun
-from tollgate.judge.judgement import judge
 from tollgate.workers.model import Resources, WorkerCount, WorkerOutage
 from tollgate.workers.processes import growth, lives, restarts
 
@@ -28,61 +26,49 @@ def on(*workers, criterion=SLOPE, warmup_s=0.0, seconds=120, **changes):
     )
 
 
-def told(result):
-    return f"{result.verdict} {result.line}: {result.reason}"
-
-
+#: A verdict, the worker that it is about, and the result.
 RESULTS = {
-    "a leak": on(leaking(60), leaking(0, name="1", seed=2)),
-    "no leak": on(leaking(0), leaking(0, name="1", seed=2)),
-    "a leak without a memory limit": on(leaking(60), limit_mb=None),
-    "near to the limit": on(leaking(20)),
-    "too short": on(leaking(60, seconds=15), seconds=15),
-    "time left": on(leaking(60), criterion="time-left of worker<24h"),
-    "time left without a leak": on(leaking(0), criterion="time-left<24h"),
-    "time left and no limit": on(leaking(60), criterion="time-left<24h", limit_mb=None),
-    "the most RSS": on(leaking(60), criterion="rss of worker>100MB"),
-    "restarts": on(reborn([[80] * 60, [80] * 60]), criterion="restarts>0"),
-    "no restart": on(worker([80] * 60), criterion="restarts>0"),
-    "cpu": on(worker([80] * 60, cpu=95), criterion="cpu of worker>90%"),
-    "a blocked loop": on(
-        worker([80] * 60, loop_delay_p95=9),
-        worker([80] * 60, name="1", loop_delay_p95=np.tile([5, 400], 30)),
-        criterion="loop-delay-p95>50ms",
+    "a leak": ("FAIL", "0", on(leaking(60), leaking(0, name="1", seed=2))),
+    "no leak": ("PASS", None, on(leaking(0), leaking(0, name="1", seed=2))),
+    "a leak without a memory limit": ("FAIL", "0", on(leaking(60), limit_mb=None)),
+    "near to the limit": ("INCONCLUSIVE", "0", on(leaking(20))),
+    "too short": ("INCONCLUSIVE", "0", on(leaking(60, seconds=15), seconds=15)),
+    "time left": ("FAIL", "0", on(leaking(60), criterion="time-left of worker<24h")),
+    "time left without a leak": ("INCONCLUSIVE", "0", on(leaking(0), criterion="time-left<24h")),
+    "time left and no limit": (
+        *("INVALID", None, on(leaking(60), criterion="time-left<24h", limit_mb=None)),
     ),
-    "a free loop": on(worker([80] * 60), criterion="loop-delay-p50>20ms", seconds=60),
-    "nobody watched": on(),
-    "nothing told": on(worker([80] * 60, cpu=np.nan), criterion="cpu>90%"),
-    "a few seconds of cpu": on(worker([80] * 4), criterion="cpu>90%", seconds=4),
-}
-EXPECTED = {
-    "a leak": ("FAIL", "0"),
-    "no leak": ("PASS", None),
-    "a leak without a memory limit": ("FAIL", "0"),
-    "near to the limit": ("INCONCLUSIVE", "0"),
-    "too short": ("INCONCLUSIVE", "0"),
-    "time left": ("FAIL", "0"),
-    "time left without a leak": ("INCONCLUSIVE", "0"),
-    "time left and no limit": ("INVALID", None),
-    "the most RSS": ("FAIL", "0"),
-    "restarts": ("FAIL", "0"),
-    "no restart": ("PASS", "0"),
-    "cpu": ("FAIL", "0"),
-    "a blocked loop": ("FAIL", "1"),
-    "a free loop": ("PASS", "0"),
-    "nobody watched": ("INVALID", None),
-    "nothing told": ("INVALID", "0"),
-    "a few seconds of cpu": ("INCONCLUSIVE", "0"),
+    "the most RSS": ("FAIL", "0", on(leaking(60), criterion="rss of worker>100MB")),
+    "restarts": ("FAIL", "0", on(reborn([[80] * 60, [80] * 60]), criterion="restarts>0")),
+    "no restart": ("PASS", "0", on(worker([80] * 60), criterion="restarts>0")),
+    "cpu": ("FAIL", "0", on(worker([80] * 60, cpu=95), criterion="cpu of worker>90%")),
+    "a blocked loop": (
+        "FAIL",
+        "1",
+        on(
+            worker([80] * 60, loop_delay_p95=9),
+            worker([80] * 60, name="1", loop_delay_p95=np.tile([5, 400], 30)),
+            criterion="loop-delay-p95>50ms",
+        ),
+    ),
+    "a free loop": (
+        *("PASS", "0", on(worker([80] * 60), criterion="loop-delay-p50>20ms", seconds=60)),
+    ),
+    "nobody watched": ("INVALID", None, on()),
+    "nothing told": ("INVALID", "0", on(worker([80] * 60, cpu=np.nan), criterion="cpu>90%")),
+    "a few seconds of cpu": (
+        *("INCONCLUSIVE", "0", on(worker([80] * 4), criterion="cpu>90%", seconds=4)),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_criterion_on_workers_is_told_in_one_line(name):
-    result = RESULTS[name]
-    verdict, who = EXPECTED[name]
+    verdict, who, result = RESULTS[name]
     assert result.verdict == verdict
     assert who is None or result.worker == who
-    check_golden("judge/resources.txt", name, told(result))
+    told = f"{result.verdict} {result.line}: {result.reason}"
+    check_golden("judge/resources.txt", name, told)
 
 
 def test_over_many_runs_the_leak_is_found_and_its_absence_is_not_called_one():
@@ -95,45 +81,33 @@ def test_over_many_runs_the_leak_is_found_and_its_absence_is_not_called_one():
 
 def test_the_leaking_worker_is_named_wherever_it_stands():
     calm, leaky = leaking(0, name="0"), leaking(60, name="7", seed=2)
-    for workers in ((calm, leaky), (leaky, calm)):
-        result = on(*workers)
+    for result in (on(calm, leaky), on(leaky, calm)):
         assert (result.verdict, result.worker) == ("FAIL", "7")
         assert result.line.startswith("rss-slope of worker 7 = ")
 
 
 def test_the_slope_is_what_the_memory_gained_and_the_time_left_follows_from_it():
-    result = on(worker(100 + np.arange(120) * 0.5), limit_mb=400)
-    assert result.observed == pytest.approx(30)
-    assert result.samples == 120
-    # 159.5 MB at the last look, and 30 MB a minute.
-    left = on(worker(100 + np.arange(120) * 0.5), criterion="time-left<1h", limit_mb=400)
-    assert left.observed == pytest.approx((400 - 159.5) / 30)
+    growing = worker(100 + np.arange(120) * 0.5)
+    result = on(growing, limit_mb=400)
+    assert (result.observed, result.samples) == (pytest.approx(30), 120)
     assert "400 MB would be reached in 8.0 min" in result.reason
-
-
-def test_a_limit_that_the_memory_touches_has_no_time_left():
-    result = on(worker(np.linspace(400, 512, 120)), criterion="time-left<1h")
-    assert (result.verdict, result.observed) == ("FAIL", 0)
-
-
-def test_memory_that_does_not_grow_lasts_for_ever():
-    result = on(worker(np.full(120, 80.0)), criterion="time-left<24h")
-    assert (result.verdict, result.observed) == ("PASS", math.inf)
+    # 159.5 MB at the last look, and 30 MB a minute.
+    left = on(growing, criterion="time-left<1h", limit_mb=400)
+    assert left.observed == pytest.approx((400 - 159.5) / 30)
+    touching = on(worker(np.linspace(400, 512, 120)), criterion="time-left<1h")
+    assert (touching.verdict, touching.observed) == ("FAIL", 0)
+    steady = on(worker(np.full(120, 80.0)), criterion="time-left<24h")
+    assert (steady.verdict, steady.observed) == ("PASS", math.inf)
 
 
 def test_restarts_by_the_memory_limit_do_not_hide_the_leak():
-    life = 80 + np.arange(60) * 1.0
-    sawtooth = reborn([life, life, life, life])
-    naive = np.polyfit(sawtooth.second, sawtooth.rss / MIB, 1)[0] * 60
-    assert abs(naive) < 20
+    calm, leak = np.full(60, 80.0), 80 + np.arange(60) * 1.0
+    sawtooth = reborn([leak] * 4)
+    assert abs(np.polyfit(sawtooth.second, sawtooth.rss / MIB, 1)[0] * 60) < 20
     result = on(sawtooth, seconds=240)
     assert (result.verdict, result.worker) == ("FAIL", "0")
     assert result.observed == pytest.approx(60)
     assert "one of 4" in result.reason
-
-
-def test_one_leaking_process_among_calm_ones_decides():
-    calm, leak = np.full(60, 80.0), 80 + np.arange(60) * 1.0
     result = on(reborn([calm, leak, calm]), seconds=180)
     assert result.verdict == "FAIL"
     assert "judged was process 101, one of 3" in result.reason
@@ -165,11 +139,10 @@ def test_the_warm_up_of_the_run_is_left_out():
 
 
 def test_planned_reloads_are_no_restarts():
-    series = reborn([np.full(60, 80.0), np.full(60, 80.0)])
-    planned = on(series, criterion="restarts>0", planned=[("0", 60.0)])
-    assert (planned.verdict, planned.observed) == ("PASS", 0)
-    others = on(series, criterion="restarts>0", planned=[("1", 60.0)])
-    assert (others.verdict, others.observed) == ("FAIL", 1)
+    series = reborn([[80] * 60, [80] * 60])
+    for name, expected in {"0": ("PASS", 0), "1": ("FAIL", 1)}.items():
+        result = on(series, criterion="restarts>0", planned=[(name, 60.0)])
+        assert (result.verdict, result.observed) == expected
 
 
 def test_a_restart_between_two_looks_shows_in_its_pid_or_in_pm2s_count():
@@ -180,16 +153,15 @@ def test_a_restart_between_two_looks_shows_in_its_pid_or_in_pm2s_count():
     assert restarts(by_count, (), 5.0) == 0
 
 
-def test_the_mean_of_a_loop_that_stands_still_now_and_then_is_not_hidden_by_its_median():
+def test_stalls_of_a_loop_are_not_hidden_by_its_median_and_a_few_looks_may_lack_a_value():
     stalls = np.where(np.arange(120) % 3 == 0, 300, 5)
-    result = on(worker([80] * 120, loop_delay_p95=stalls), criterion="loop-delay-p95>50ms")
-    assert (result.verdict, result.observed) == ("FAIL", pytest.approx(stalls.mean()))
-
-
-def test_a_few_looks_without_a_value_are_passed_over():
-    delays = np.where(np.arange(120) % 12, 9.0, np.nan)
-    result = on(worker([80] * 120, loop_delay_p95=delays), criterion="loop-delay-p95>50ms")
-    assert (result.verdict, result.observed, result.samples) == ("PASS", 9, 110)
+    gaps = np.where(np.arange(120) % 12, 9.0, np.nan)
+    stalled, free = (
+        on(worker([80] * 120, loop_delay_p95=delays), criterion="loop-delay-p95>50ms")
+        for delays in (stalls, gaps)
+    )
+    assert (stalled.verdict, stalled.observed) == ("FAIL", pytest.approx(stalls.mean()))
+    assert (free.verdict, free.observed, free.samples) == ("PASS", 9, 110)
 
 
 @pytest.mark.parametrize(
@@ -214,17 +186,18 @@ def test_what_was_told_of_half_the_time_alone_can_fail_and_never_pass(column, cr
 def test_looks_that_are_missing_altogether_are_no_pass_either():
     result = on(worker([80] * 3), criterion="rss>400MB", seconds=60)
     assert (result.verdict, result.observed) == ("INCONCLUSIVE", 80)
+    assert on(worker(np.where(np.arange(120) < 50, 80.0, np.nan))).verdict == "INCONCLUSIVE"
 
 
-def test_a_slope_over_memory_that_most_looks_did_not_tell_is_no_pass():
-    rss = np.where(np.arange(120) < 50, 80.0, np.nan)
-    assert on(worker(rss)).verdict == "INCONCLUSIVE"
+def with_outage(criterion, *outage, of=None):
+    """The verdict on two minutes of a worker, 0, and an outage."""
+    resources = replace(watched(of or worker([80] * 120)), outages=(WorkerOutage(*outage),))
+    return verdict_on(criterion, service=counts(3000, 120), resources=resources)
 
 
 @pytest.mark.parametrize("outage", [(0.1, 0.4), (119.6, 119.9), (120.2, 120.9), (-0.2, 0.3)])
 def test_a_restart_that_no_two_looks_show_counts_by_its_outage(outage):
-    resources = replace(watched(worker([80] * 120)), outages=(WorkerOutage("0", 99, *outage),))
-    verdict = verdict_on("restarts>0", service=counts(3000, 120), resources=resources)
+    verdict = with_outage("restarts>0", "0", 99, *outage)
     assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 1)
     assert verdict.executions[0].workers[0].restarts == 1
 
@@ -235,9 +208,9 @@ def test_a_planned_reload_that_no_look_shows_hides_no_other_restart():
 
 
 def test_a_restart_of_a_worker_that_no_look_saw_is_judged_by_no_criterion():
-    resources = replace(watched(worker([80] * 120)), outages=(WorkerOutage("1", 99, 5.0, 5.5),))
-    verdict = verdict_on("restarts>5", service=counts(3000, 120), resources=resources)
-    assert verdict.verdict == "INVALID"
+    assert with_outage("restarts>5", "1", 99, 5.0, 5.5).verdict == "INVALID"
+    seen = with_outage(SLOPE, "0", 100, 60.0, 61.0, of=leaking(60))
+    assert seen.executions[0].criteria[0].verdict == "FAIL"
 
 
 def test_where_no_worker_was_seen_of_a_target_the_watch_is_pointed_to():
@@ -248,19 +221,16 @@ def test_where_no_worker_was_seen_of_a_target_the_watch_is_pointed_to():
     )
 
 
-def test_an_unwatched_run_is_the_operators_fault_and_a_leak_the_services():
+def test_a_run_may_be_judged_by_its_workers_alone_and_a_leak_is_the_services_fault():
     nobody = verdict_on(SLOPE, resources=Resources())
     assert (nobody.verdict, nobody.reasons[0].fault) == ("INVALID", "operator")
-    leak = judge(
-        MeasuredRun((execution(SLOPE, service=counts(3000, 120), resources=watched(leaking(60))),))
+    steady, leak = (
+        verdict_on(SLOPE, service=counts(3000, 120), resources=watched(leaking(mb)))
+        for mb in (0, 60)
     )
+    assert steady.verdict == "PASS"
     assert (leak.verdict, leak.exit_code, leak.reasons[0].fault) == ("FAIL", 3, "service")
     assert "worker 0" in leak.reasons[0].text
-
-
-def test_a_run_may_be_judged_by_its_workers_alone():
-    verdict = verdict_on(SLOPE, service=counts(3000, 120), resources=watched(leaking(0)))
-    assert verdict.verdict == "PASS"
 
 
 def test_a_worker_that_never_was_up_gives_no_process():
@@ -278,12 +248,11 @@ def test_the_peak_is_where_the_highest_looks_stand_at_the_end():
     assert grown.time_left(600 * MIB)[0] == pytest.approx((600 - grown.peak / MIB) / 0.5, rel=0.01)
 
 
-def a_day(mb_per_request, **changes):
+def a_day(mb_per_request):
     """Two minutes in which the load goes down to a tenth and up again, twice."""
-    rate = 11 + 9 * np.cos(np.arange(120) / 60 * 2 * np.pi)
-    served = np.cumsum(rate)
+    served = np.cumsum(11 + 9 * np.cos(np.arange(120) / 60 * 2 * np.pi))
     noise = np.random.default_rng(5).normal(0, 2, 120)
-    return worker(80 + mb_per_request * served + noise, requests=np.floor(served), **changes)
+    return worker(80 + mb_per_request * served + noise, requests=np.floor(served))
 
 
 def test_a_leak_that_goes_with_the_work_is_found_though_the_work_comes_and_goes():
@@ -292,9 +261,6 @@ def test_a_leak_that_goes_with_the_work_is_found_though_the_work_comes_and_goes(
     assert found.low <= 0.1 * 11 * 60 <= found.high
     by_time = on(replace(a_day(0.1), requests=np.full(120, np.nan)))
     assert found.high - found.low < (by_time.high - by_time.low) / 2
-
-
-def test_work_that_leaves_nothing_behind_is_no_leak():
     assert on(a_day(0.0)).verdict == "PASS"
 
 
@@ -304,14 +270,6 @@ def test_two_days_of_eight_workers_are_judged():
     result = on(*series, criterion="rss-slope>100KB/min", seconds=seconds, limit_mb=2048)
     assert (result.verdict, result.samples) == ("FAIL", seconds)
     assert result.observed == pytest.approx(0.5, rel=0.02)
-
-
-def test_an_outage_that_the_watch_saw_does_not_change_what_the_criteria_say():
-    outage = WorkerOutage("0", 100, 60.0, 61.0)
-    result = result_of(
-        SLOPE, service=counts(3000, 120), resources=replace(watched(leaking(60)), outages=(outage,))
-    )
-    assert result.verdict == "FAIL"
 
 
 def test_an_event_loop_that_nobody_told_is_no_free_one_and_the_line_says_what_to_do():

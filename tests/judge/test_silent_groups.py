@@ -4,6 +4,7 @@ import pytest
 
 from support import jmx_text as jmx
 from support import run_folder
+from support.early_ends import controller, loop
 from support.golden import FOLDER
 from support.jtl_rows import jtl, row
 from support.plan_files import PLAN_FILES, id_of
@@ -38,14 +39,6 @@ def found(tmp_path):
 
 def second(*children, **changes):
     return jmx.group(*children, **({"name": "second"} | changes))
-
-
-def controller(kind, *children, **props):
-    return jmx.element(kind, "around", children, **props)
-
-
-def loop(times, *children):
-    return controller("LoopController", *children, LoopController__loops=times)
 
 
 HAD_TO_SEND = {
@@ -126,19 +119,14 @@ def test_without_the_names_of_threads_it_is_only_told(found, threads):
     assert found(second(SAMPLER), threads=threads) == Silent((), (DOUBT,))
 
 
-def test_labels_that_one_group_alone_has_are_enough(found):
-    sent = found(second(SAMPLER), labels={"a", "b"}, threads=None)
-    assert sent == Silent()
+def test_labels_that_one_group_alone_has_are_enough_and_those_of_two_tell_nothing(found):
+    assert found(second(SAMPLER), labels={"a", "b"}, threads=None) == Silent()
+    assert found(second(jmx.sampler("a"))).faults == (FAULT.replace("'b'", "'a'"),)
 
 
-def test_a_label_that_two_groups_have_tells_nothing(found):
-    silent = found(second(jmx.sampler("a")))
-    assert silent.faults == (FAULT.replace("'b'", "'a'"),)
-
-
-def test_groups_of_one_name_and_of_a_name_that_is_made_as_it_runs_are_not_accused(found):
-    assert found(jmx.group(SAMPLER, name="first")).faults == ()
-    assert found(jmx.group(SAMPLER, name="${__UUID()}")).faults == ()
+@pytest.mark.parametrize("name", ["first", "${__UUID()}"])
+def test_groups_of_one_name_and_of_a_name_that_is_made_as_it_runs_are_not_accused(found, name):
+    assert found(jmx.group(SAMPLER, name=name)).faults == ()
 
 
 def test_a_run_that_was_ended_before_its_time_need_not_have_come_to_everything(found):
@@ -185,9 +173,8 @@ def with_second(folder, *children):
     group = jmx.group(*children, name="second", loops=1, duration=None)
     text = (FOLDER / f"{run_folder.NAME}.jmx").read_text()
     (folder / "plan").mkdir()
-    (folder / "plan" / "two.jmx").write_text(
-        text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1)
-    )
+    both = text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1)
+    (folder / "plan" / "two.jmx").write_text(both)
     return {"plan": "plan/two.jmx"}
 
 
@@ -198,7 +185,6 @@ def test_a_run_of_which_a_thread_group_sent_nothing_is_invalid(judged, tmp_path)
 
 
 def test_a_run_of_which_a_thread_group_may_have_sent_nothing_passes_and_tells(judged, tmp_path):
-    quiet = jmx.sampler("b", IGNORED)
-    verdict = judged(**with_second(tmp_path, quiet))
+    verdict = judged(**with_second(tmp_path, jmx.sampler("b", IGNORED)))
     assert verdict.verdict == "PASS"
     assert DOUBT in verdict.executions[0].warnings

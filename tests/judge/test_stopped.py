@@ -21,13 +21,17 @@ FAST = {"low": 10, "high": 20}
 
 def one(name, *criteria, n=3000, seconds=60, low=100, high=200, **facts):
     """An execution that was to measure 60 s."""
-    service = counts(n, seconds, low, high)
-    changes = {"service": service, "measured_s": 60.0, "name": name}
+    changes = {"service": counts(n, seconds, low, high), "measured_s": 60.0, "name": name}
     return execution(STOP, *(criteria or [LIMIT]), facts=ExecutionFacts(**facts), **changes)
 
 
-def never(name="cluster", **facts):
-    """An execution that the stop came before."""
+def stopped(name, **changes):
+    """One that the stop ended after 12 s."""
+    return one(name, n=600, seconds=12, stopped_by=STOP, **changes)
+
+
+def never(**facts):
+    """An execution, cluster, that the stop came before."""
     missing = {
         "generator_error": "JMeter was never started",
         "jtl_error": "kpi-1.jtl: cannot be read: No such file or directory",
@@ -35,18 +39,23 @@ def never(name="cluster", **facts):
         "stopped_by": STOP,
     }
     facts = ExecutionFacts(**(missing | facts))
-    return execution(STOP, LIMIT, service=counts(0), facts=facts, name=name, labels={})
+    return execution(STOP, LIMIT, service=counts(0), facts=facts, name="cluster", labels={})
 
 
-def told(verdict):
-    return [f"{it.verdict} ({it.fault}) {it.text}" for it in verdict.reasons]
+def judged(*executions):
+    """The verdict on a run of these, and its reasons."""
+    verdict = judge(MeasuredRun(executions))
+    return verdict, [f"{it.verdict} ({it.fault}) {it.text}" for it in verdict.reasons]
+
+
+def verdicts(of):
+    """Of a run, with its exit code, and of its executions."""
+    return of.verdict, of.exit_code, [it.verdict for it in of.executions]
 
 
 def test_what_a_confirmed_stop_kept_from_beginning_does_not_make_the_run_invalid():
-    verdict = judge(MeasuredRun((one("fork", n=600, seconds=12, stopped_by=STOP), never())))
-    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
-    assert [it.verdict for it in verdict.executions] == ["FAIL", "INCONCLUSIVE"]
-    (failed, left) = told(verdict)
+    verdict, (failed, left) = judged(stopped("fork"), never())
+    assert verdicts(verdict) == ("FAIL", 3, ["FAIL", "INCONCLUSIVE"])
     assert failed.startswith("FAIL (service) fork: p95 of search = ")
     assert left == (
         f"INCONCLUSIVE (service) cluster: not run: the run was stopped early by {STOP!r} in fork"
@@ -55,37 +64,32 @@ def test_what_a_confirmed_stop_kept_from_beginning_does_not_make_the_run_invalid
 
 @pytest.mark.parametrize("code", [-9, 143])
 def test_a_jmeter_that_had_to_be_ended_by_force_is_no_fault_and_one_that_broke_is(code):
-    ended = {"n": 600, "seconds": 12, "stopped_by": STOP, "generator_exit": code}
-    verdict = judge(MeasuredRun((one("fork", **ended, ended_by_force=True),)))
-    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+    verdict, _ = judged(stopped("fork", generator_exit=code, ended_by_force=True))
+    assert verdicts(verdict) == ("FAIL", 3, ["FAIL"])
     assert {reason.fault for reason in verdict.reasons} == {"service"}
-    broken = judge(MeasuredRun((one("fork", **ended),)))
+    broken, reasons = judged(stopped("fork", generator_exit=code))
     assert broken.verdict == "INVALID"
-    assert f"INVALID (generator) fork: JMeter exited with code {code}" in told(broken)
+    assert f"INVALID (generator) fork: JMeter exited with code {code}" in reasons
 
 
 def test_what_had_ended_before_the_stop_is_judged_as_ever():
-    stopped = one("cluster", n=600, seconds=12, stopped_by=STOP)
-    verdict = judge(MeasuredRun((one("fork", **FAST), stopped)))
-    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
-    assert [it.verdict for it in verdict.executions] == ["PASS", "FAIL"]
+    verdict, _ = judged(one("fork", **FAST), stopped("cluster"))
+    assert verdicts(verdict) == ("FAIL", 3, ["PASS", "FAIL"])
 
 
 def test_a_stop_that_taurus_notices_late_is_that_of_the_execution_whose_samples_bear_it_out():
     begun = one("cluster", n=20, seconds=2, **FAST, stopped_by=STOP)
-    verdict = judge(MeasuredRun((one("fork"), begun)))
-    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
-    assert [it.verdict for it in verdict.executions] == ["FAIL", "INCONCLUSIVE"]
-    assert "cluster: not run to its end: the run was stopped early" in told(verdict)[1]
+    verdict, reasons = judged(one("fork"), begun)
+    assert verdicts(verdict) == ("FAIL", 3, ["FAIL", "INCONCLUSIVE"])
+    assert "cluster: not run to its end: the run was stopped early" in reasons[1]
 
 
 @pytest.mark.parametrize("others", [(), ("fork",)])
 def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
     ended = [one(name, **FAST) for name in others]
-    stopped = one("mid", n=600, seconds=12, **FAST, stopped_by=STOP)
-    verdict = judge(MeasuredRun((*ended, stopped, never())))
+    verdict, reasons = judged(*ended, stopped("mid", **FAST), never())
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
-    assert told(verdict) == [
+    assert reasons == [
         f"INVALID (operator) mid: stopped early by a criterion that the samples do not bear out: "
         f"{STOP}",
         "INVALID (generator) mid: measured 12 s of 60 s",
@@ -95,10 +99,9 @@ def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
 
 
 def test_what_else_is_wrong_with_an_execution_that_was_not_run_is_told():
-    stopped = one("fork", n=600, seconds=12, stopped_by=STOP)
-    verdict = judge(MeasuredRun((stopped, never(machine_problems=("the disk is full",)))))
+    verdict, reasons = judged(stopped("fork"), never(machine_problems=("the disk is full",)))
     assert verdict.verdict == "INVALID"
-    assert "INVALID (machine) cluster: the disk is full" in told(verdict)
+    assert "INVALID (machine) cluster: the disk is full" in reasons
 
 
 #: Violated by the recorded run in every window; its criteria of other kinds hold.
@@ -140,6 +143,5 @@ def test_a_run_that_its_first_execution_stopped_fails(tmp_path):
 def test_a_run_that_its_second_execution_stopped_fails_and_the_first_passes(tmp_path):
     second = {"began": AT + 13, "ended": AT + 30, "exit_code": 0, "measured": 80.0}
     verdict = folder_of_two(tmp_path, AT + 29, criteria=[TRIPS], **second)
-    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
-    assert [it.verdict for it in verdict.executions] == ["PASS", "FAIL"]
+    assert verdicts(verdict) == ("FAIL", 3, ["PASS", "FAIL"])
     assert verdict.executions[0].reasons == ()

@@ -21,34 +21,31 @@ def kept(**changes):
 
 
 INVALID = {
-    "cut off": {"facts": {"cut_off_line": 3001}},
-    "jtl refused": {"facts": {"jtl_error": "kpi.jtl:7: elapsed = 'x': not a whole number"}},
-    "jmeter exit": {"facts": {"generator_exit": 1}},
-    "jmeter died": {"facts": {"generator_error": "JMeter was killed by signal 9"}},
-    "worker died": {
-        "facts": {
-            "worker_events": (WorkerEvent("2 of fork", 7, "worker 2 of fork died after 12 s"),)
-        }
-    },
-    "too few workers": {"facts": {"workers": (WorkerCount(2, 1),)}},
-    "no workers seen": {"facts": {"workers": (WorkerCount(2),)}},
-    "too few workers of one target": {
-        "facts": {"workers": (WorkerCount(2, 2, app="cluster"), WorkerCount(1, 0, app="pi-2"))}
-    },
-    "no workers of one target seen": {
-        "facts": {"workers": (WorkerCount(2, 2, app="cluster"), WorkerCount(1, app="pi-2"))}
-    },
-    "disk full": {"facts": {"machine_problems": ("the disk under reports/ is full",)}},
-    "ended early": {"facts": {"ended_s": 31.0}},
-    "no samples at all": {"service": counts(0)},
     "samples end early": {"service": counts(1000, 20), "measured_s": 60.0},
-    "stopped without cause": {"facts": {"stopped_by": "p95 of search>1s for 5s"}},
     "unsent by the generator": {"schedules": kept(missing_generator=31)},
     "unsent by the plan": {"schedules": kept(missing_plan=31)},
     "generator late": {"schedules": kept(measured=3000, far_late=31, generator_far_late=31)},
     "pattern lost": {"schedules": kept(measured=3000, displaced=751)},
     "service late": {"schedules": kept(measured=3000, far_late=31)},
+    "no samples at all": {"service": counts(0)},
 }
+DIED = WorkerEvent("2 of fork", 7, "worker 2 of fork died after 12 s")
+CLUSTER = WorkerCount(2, 2, app="cluster")
+BROKEN_FACTS = {
+    "cut off": {"cut_off_line": 3001},
+    "jtl refused": {"jtl_error": "kpi.jtl:7: elapsed = 'x': not a whole number"},
+    "jmeter exit": {"generator_exit": 1},
+    "jmeter died": {"generator_error": "JMeter was killed by signal 9"},
+    "worker died": {"worker_events": (DIED,)},
+    "too few workers": {"workers": (WorkerCount(2, 1),)},
+    "no workers seen": {"workers": (WorkerCount(2),)},
+    "too few workers of one target": {"workers": (CLUSTER, WorkerCount(1, 0, app="pi-2"))},
+    "no workers of one target seen": {"workers": (CLUSTER, WorkerCount(1, app="pi-2"))},
+    "disk full": {"machine_problems": ("the disk under reports/ is full",)},
+    "ended early": {"ended_s": 31.0},
+    "stopped without cause": {"stopped_by": "p95 of search>1s for 5s"},
+}
+INVALID |= {name: {"facts": facts} for name, facts in BROKEN_FACTS.items()}
 
 
 @pytest.mark.parametrize("name", INVALID)
@@ -90,17 +87,17 @@ def test_a_sound_measurement_is_judged_by_its_criteria(name):
 QUIET, CLOSED = (at_rates(*[2] * 11, rate, length_s=7200.0) for rate in (0.1, 0))
 
 
-@pytest.mark.parametrize(
-    ("day", "last_s", "missing"),
-    [
-        (CLOSED, 79_195.0, None),
-        (CLOSED, 79_190.0, "measured 79191 s of 86400 s"),
-        (QUIET, 86_270.0, None),
-        (QUIET, 86_255.0, "measured 86256 s of 86400 s"),
-        (QUIET, 79_199.0, "measured 79200 s of 86400 s"),
-        (None, 79_199.0, "measured 79200 s of 86400 s"),
-    ],
-)
+SILENCES = [
+    (CLOSED, 79_195.0, None),
+    (CLOSED, 79_190.0, "measured 79191 s of 86400 s"),
+    (QUIET, 86_270.0, None),
+    (QUIET, 86_255.0, "measured 86256 s of 86400 s"),
+    (QUIET, 79_199.0, "measured 79200 s of 86400 s"),
+    (None, 79_199.0, "measured 79200 s of 86400 s"),
+]
+
+
+@pytest.mark.parametrize(("day", "last_s", "missing"), SILENCES)
 def test_how_long_a_run_may_be_silent_at_its_end_is_said_by_its_forecast(day, last_s, missing):
     one = execution(CRITERION, measured_s=86_400.0, forecast=day)
     one = replace(one, facts=replace(one.facts, last_start_s=last_s), labels=MANY_SAMPLES)
@@ -138,22 +135,20 @@ def test_an_interrupted_run_is_invalid_and_exits_2():
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
 
 
-def test_a_problem_of_the_whole_run_makes_it_invalid():
-    verdict = judge(MeasuredRun((execution(CRITERION),), problems=("reports/x is not writable",)))
-    assert verdict.reasons[0].text == "reports/x is not writable"
+@pytest.mark.parametrize(
+    "changes", [{}, {"schedules": kept(missing_generator=900), "measured_s": 600.0}]
+)
+def test_a_problem_of_the_run_makes_it_invalid_and_what_it_cut_off_is_no_reason(changes):
+    problem = "reports/x is not writable"
+    verdict = judge(MeasuredRun((execution(CRITERION, **changes),), problems=(problem,)))
+    assert [it.text for it in verdict.reasons] == [problem]
     assert verdict.verdict == "INVALID"
 
 
-def test_what_a_problem_of_the_run_cut_off_is_no_reason_of_its_own():
-    changes = {"schedules": kept(missing_generator=900), "measured_s": 600.0}
-    verdict = judge(
-        MeasuredRun((execution(CRITERION, **changes),), problems=("PM2's daemon died",))
-    )
-    assert [it.text for it in verdict.reasons] == ["PM2's daemon died"]
-
-
-def test_a_run_without_executions_is_invalid():
-    assert judge(MeasuredRun(())).verdict == "INVALID"
+def test_a_run_without_executions_or_labels_is_invalid():
+    without_labels = MeasuredExecution("empty", {}, measured_s=60.0)
+    for executions in ((), (execution(CRITERION), without_labels)):
+        assert judge(MeasuredRun(executions)).verdict == "INVALID"
 
 
 def test_a_gate_that_cannot_fail_proves_nothing():
@@ -161,8 +156,3 @@ def test_a_gate_that_cannot_fail_proves_nothing():
         verdict = verdict_on(*criteria)
         assert verdict.verdict == "INVALID"
         assert "proves nothing" in verdict.reasons[0].text
-
-
-def test_an_execution_without_labels_is_invalid():
-    run = MeasuredRun((execution(CRITERION), MeasuredExecution("empty", {}, measured_s=60.0)))
-    assert judge(run).verdict == "INVALID"
