@@ -32,10 +32,11 @@ from tollgate.report.markdown import to_markdown
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
+EVERY = RUNS["every kind"]
 
 
-def verdict_on(compared):
-    """As judge would say it of a measurement that is sound."""
+def verdict_on(compared=EVERY):
+    """As judge would say it of a measurement that is sound, and the run."""
     reasons = tuple(comparison_reasons(compared))
     verdict = worst(reason.verdict for reason in reasons)
     execution = ExecutionVerdict("compare", verdict, reasons, (), (), comparison=compared)
@@ -44,18 +45,30 @@ def verdict_on(compared):
     return RunVerdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
 
 
-def content_of(compared):
+def content_of(compared=EVERY):
     return json.loads(to_json(to_dict(*verdict_on(compared), "compare", ENVIRONMENT)))
 
 
-def junit(compared):
+def markdown(compared=EVERY):
+    return to_markdown(verdict_on(compared)[0], "compare")
+
+
+def table(compared=EVERY):
+    return verdict_table(verdict_on(compared)[0])
+
+
+def junit(compared=EVERY):
     return ET.fromstring(to_junit(verdict_on(compared)[0], "compare").encode())
+
+
+def faults(content):
+    return [error.message for error in VALIDATOR.iter_errors(content)]
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_written_comparison_is_what_the_schema_says(name):
     content = content_of(RUNS[name])
-    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+    assert faults(content) == []
     (execution,) = content["executions"]
     assert execution["comparison"]["findings"]
     assert execution["comparison"]["control"] is (name == "control")
@@ -75,9 +88,9 @@ def test_a_written_comparison_is_what_the_schema_says(name):
     ],
 )
 def test_what_is_no_comparison_is_refused(spoil):
-    content = content_of(RUNS["every kind"])
+    content = content_of()
     spoil(content["executions"][0]["comparison"])
-    assert list(VALIDATOR.iter_errors(content))
+    assert faults(content)
 
 
 def test_other_kinds_of_runs_say_that_nothing_is_compared():
@@ -88,39 +101,29 @@ def test_other_kinds_of_runs_say_that_nothing_is_compared():
 
 
 def test_a_finding_is_told_with_its_numbers_for_programs():
-    compared = content_of(RUNS["every kind"])["executions"][0]["comparison"]
+    compared = content_of()["executions"][0]["comparison"]
     p95 = compared["findings"][2]
-    assert (p95["label"], p95["metric"], p95["unit"], p95["verdict"]) == (
-        *("sum", "p95", "ms", "FAIL"),
-    )
+    found = [p95[key] for key in ("label", "metric", "unit", "verdict")]
+    assert found == ["sum", "p95", "ms", "FAIL"]
     assert p95["interval"] == [pytest.approx(0.17), 0.234]
     assert p95["samples"] == {"base": 2397, "head": 2403}
     assert (compared["verdict"], compared["ended_itself_s"]) == ("FAIL", 120.0)
 
 
-def test_the_markdown_is_as_a_pull_request_shows_it():
-    check_file("compare/verdict.md", to_markdown(verdict_on(RUNS["every kind"])[0], "compare"))
-
-
-def test_the_markdown_of_the_control_tells_the_noise():
-    check_file("compare/control.md", to_markdown(verdict_on(RUNS["control"])[0], "compare"))
-
-
-def test_the_console_shows_the_worst_first():
-    check_file("compare/table.txt", verdict_table(verdict_on(RUNS["every kind"])[0]) + "\n")
+def test_markdown_console_and_junit_read_like_the_golden_files():
+    check_file("compare/verdict.md", markdown())
+    check_file("compare/control.md", markdown(RUNS["control"]))
+    check_file("compare/table.txt", table() + "\n")
+    check_file("compare/junit.xml", to_junit(verdict_on()[0], "compare"))
 
 
 def test_the_headline_counts_criteria_and_metrics_each_by_its_name():
-    verdict, _ = verdict_on(RUNS["every kind"])
+    verdict, _ = verdict_on()
     (execution,) = verdict.executions
     assert verdict_headline(verdict).startswith("FAIL: 7 of 10 metrics hold")
     criteria = judge(OTHERS["pass"]).executions[0].criteria
     both = replace(verdict, executions=(replace(execution, criteria=criteria),))
     assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 7 of 10 metrics hold")
-
-
-def test_junit_is_as_ci_systems_read_it():
-    check_file("compare/junit.xml", to_junit(verdict_on(RUNS["every kind"])[0], "compare"))
 
 
 def test_junit_has_the_same_cases_whatever_came_out():
@@ -135,15 +138,12 @@ def test_junit_has_the_same_cases_whatever_came_out():
         for metric in ("typical", "p50", "p95", "stalls", "errors")
     ]
     assert names[0][0] == ("tollgate.compare", MEASUREMENT)
-    assert [name for of, name in names[0] if of == "tollgate.compare.compare"] == [
-        *(MEASUREMENT, *wanted)
-    ]
+    of_the_execution = [name for of, name in names[0] if of == "tollgate.compare.compare"]
+    assert of_the_execution == [MEASUREMENT, *wanted]
 
 
 def test_a_finding_of_its_own_does_not_make_the_measurement_unsound():
-    sound = [
-        it for it in junit(RUNS["every kind"]).iter("testcase") if it.get("name") == MEASUREMENT
-    ]
+    sound = [it for it in junit().iter("testcase") if it.get("name") == MEASUREMENT]
     assert [list(case) for case in sound] == [[], []]
 
 
@@ -155,21 +155,15 @@ def test_inconclusive_is_green_where_a_team_lets_it_pass():
     assert not list(lenient.iter("error"))
 
 
-@pytest.mark.parametrize(
-    ("amount", "effect", "text"),
-    [
-        (0.201, 0.05, "+20.1 %"),
-        (0.04996, 0.05, "+4.996 %"),
-        (0.05004, 0.05, "+5.004 %"),
-        (0.00004, 0.05, "+0.004 %"),
-        (-0.0004, 0.05, "-0.04 %"),
-        (0.05, 0.05, "+5.0 %"),
-        (0.0, 0.05, "0.0 %"),
-        (None, 0.05, "-"),
-    ],
-)
-def test_a_change_is_never_rounded_onto_what_it_is_held_against(amount, effect, text):
-    assert told.change(found("p95", "PASS", 0.0, 0.0), amount, effect) == text
+CHANGES = [
+    *((0.201, "+20.1 %"), (0.04996, "+4.996 %"), (0.05004, "+5.004 %"), (0.00004, "+0.004 %")),
+    *((-0.0004, "-0.04 %"), (0.05, "+5.0 %"), (0.0, "0.0 %"), (None, "-")),
+]
+
+
+@pytest.mark.parametrize(("amount", "text"), CHANGES)
+def test_a_change_is_never_rounded_onto_what_it_is_held_against(amount, text):
+    assert told.change(found("p95", "PASS", 0.0, 0.0), amount, 0.05) == text
 
 
 def test_a_change_of_the_error_rate_is_told_in_points():
@@ -195,39 +189,32 @@ def test_no_label_breaks_an_output(label):
 
 def test_no_label_becomes_markup():
     compared = comparison(tuple(replace(each, label="<script>") for each in ALL_KINDS[:5]))
-    outside_of_code = "".join(to_markdown(verdict_on(compared)[0], "compare").split("`")[::2])
+    outside_of_code = "".join(markdown(compared).split("`")[::2])
     assert "<script" not in outside_of_code.replace("\\<", "")
 
 
 def test_a_head_that_was_slowed_on_purpose_is_told_so():
-    for text in (
-        to_markdown(verdict_on(RUNS["injected"])[0], "compare").replace("\\", ""),
-        verdict_table(verdict_on(RUNS["injected"])[0]),
-    ):
+    for text in (markdown(RUNS["injected"]).replace("\\", ""), table(RUNS["injected"])):
         assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
 
 
 def test_what_processes_differ_by_is_told_and_written():
     spread = ProcessSpread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
-    record = replace(RUNS["every kind"].record, processes=2)
-    several = replace(comparison(), spreads=(spread,), record=record)
+    several = replace(comparison(), spreads=(spread,), record=replace(EVERY.record, processes=2))
     content = content_of(several)
-    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
-    [execution] = content["executions"]
-    assert execution["comparison"]["processes"] == 2
-    assert execution["comparison"]["spreads"] == [
-        {"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}
-    ]
+    assert faults(content) == []
+    written = content["executions"][0]["comparison"]
+    assert written["processes"] == 2
+    assert written["spreads"] == [{"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}]
     [line] = told.processes(several)
-    verdict, _ = verdict_on(several)
-    for text in (to_markdown(verdict, "compare"), verdict_table(verdict)):
+    for text in (markdown(several), table(several)):
         assert line in text.replace("\\", "")
     assert told.promise(several) != told.promise(comparison())
 
 
 def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    outputs.append_summary(verdict_on(RUNS["every kind"])[0], "compare")
+    outputs.append_summary(verdict_on()[0], "compare")
     assert "| `sum` | p95 | 4.42 ms | 5.31 ms | +20.1 % |" in (tmp_path / "summary.md").read_text()
 
 
@@ -235,8 +222,7 @@ def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path):
     verdict = judged(tmp_path, Load(both(ratio=1.2)))
     run, _ = evidence.gather(tmp_path, manifest.read(tmp_path))
     outputs.write_all(tmp_path, verdict, run, manifest.read(tmp_path))
-    content = json.loads((tmp_path / "verdict.json").read_text())
-    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+    assert faults(json.loads((tmp_path / "verdict.json").read_text())) == []
 
 
 def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_doubt():

@@ -17,12 +17,9 @@ def junit(run, kind="check"):
     return ET.fromstring(to_junit(judge(run), kind).encode())
 
 
-def case(root, class_name, name):
-    (found,) = (
-        it
-        for it in root.iter("testcase")
-        if (it.get("classname"), it.get("name")) == (class_name, name)
-    )
+def case(root, class_name, name=MEASUREMENT):
+    every = root.iter("testcase")
+    (found,) = (it for it in every if (it.get("classname"), it.get("name")) == (class_name, name))
     return found
 
 
@@ -30,6 +27,7 @@ def outcome(of):
     return [child.tag for child in of if child.tag != "system-out"]
 
 
+FORK = "tollgate.check.search-fork"
 # A criterion's message can't be the name of a field.
 NAMES = st.text(st.characters(categories=["L", "N", "Z", "C"]), min_size=1)
 
@@ -44,42 +42,33 @@ def test_junit_holds_printable_text_alone_whatever_a_name_holds(name):
 
 
 def test_junit_names_are_the_same_whatever_comes_out():
-    def names(run):
-        return [(it.get("classname"), it.get("name")) for it in junit(run).iter("testcase")]
-
     good = execution(*MANY)
-    same = [
-        names(MeasuredRun((each,), *rest))
-        for each, *rest in (
-            (good,),
-            (good, True),
-            (good, False, ("the disk is full",)),
-            (replace(good, schedules=LATE),),
-            (execution(*MANY, service=counts(0)),),
-            (execution(*MANY, service=counts(failed=3000)),),
-        )
-    ]
-    assert same[0] == [
-        ("tollgate.check", MEASUREMENT),
-        ("tollgate.check.search-fork", MEASUREMENT),
-        *(("tollgate.check.search-fork", criterion) for criterion in MANY),
-    ]
-    assert all(each == same[0] for each in same)
+    runs = (
+        MeasuredRun((good,)),
+        MeasuredRun((good,), True),
+        MeasuredRun((good,), problems=("the disk is full",)),
+        MeasuredRun((replace(good, schedules=LATE),)),
+        MeasuredRun((execution(*MANY, service=counts(0)),)),
+        MeasuredRun((execution(*MANY, service=counts(failed=3000)),)),
+    )
+    cases = [("tollgate.check", MEASUREMENT), *((FORK, name) for name in (MEASUREMENT, *MANY))]
+    for run in runs:
+        assert [
+            (it.get("classname"), it.get("name")) for it in junit(run).iter("testcase")
+        ] == cases
 
 
 def test_fail_is_a_failure_and_what_cannot_be_told_is_an_error():
     root = junit(RUNS["pass, fail and inconclusive"])
-    tags = [outcome(case(root, "tollgate.check.search-fork", name)) for name in MANY]
-    assert tags == [[], ["error"], ["failure"], []]
-    suite = root.find("testsuite[@name='tollgate.check.search-fork']")
+    assert [outcome(case(root, FORK, name)) for name in MANY] == [[], ["error"], ["failure"], []]
+    assert outcome(case(root, FORK)) == []
+    suite = root.find(f"testsuite[@name='{FORK}']")
     assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["5", "1", "1"]
-    no_samples = junit(RUNS["no samples"])
-    assert outcome(case(no_samples, "tollgate.check.search-fork", "p95>1s")) == ["error"]
+    assert outcome(case(junit(RUNS["no samples"]), FORK, "p95>1s")) == ["error"]
 
 
 def test_a_failure_says_the_observed_value_the_limit_the_interval_and_the_count():
-    root = junit(RUNS["fail"])
-    failure = case(root, "tollgate.check.search-fork", "p95 of search>150ms").find("failure")
+    failure = case(junit(RUNS["fail"]), FORK, "p95 of search>150ms").find("failure")
     line = judge(RUNS["fail"]).executions[0].criteria[0].line
     assert failure.get("message") == line
     assert line.startswith("p95 of search = 195 ms (limit 150 ms, 95 % CI ")
@@ -98,32 +87,23 @@ def test_a_criterion_without_a_say_is_never_a_failure():
 
 def test_what_makes_a_measurement_unsound_is_told_in_a_case_of_its_own():
     root = junit(RUNS["invalid"])
-    error = case(root, "tollgate.check.search-fork", MEASUREMENT).find("error")
-    assert "the generator was too slow (the generator's fault)" in error.get("message")
-    assert "; the generator sent 40 of 2900 requests of search" in error.get("message")
-    assert outcome(case(root, "tollgate.check.search-fork", "p95 of search>250ms")) == []
-
-
-def test_a_criterions_own_reason_does_not_make_the_measurement_unsound():
-    root = junit(RUNS["pass, fail and inconclusive"])
-    assert outcome(case(root, "tollgate.check.search-fork", MEASUREMENT)) == []
-
-
-def test_a_service_that_failed_every_request_is_a_failure_in_that_case():
+    message = case(root, FORK).find("error").get("message")
+    assert "the generator was too slow (the generator's fault)" in message
+    assert "; the generator sent 40 of 2900 requests of search" in message
+    assert outcome(case(root, FORK, "p95 of search>250ms")) == []
     root = junit(MeasuredRun((execution("p95 of search>250ms", service=counts(failed=3000)),)))
-    failure = case(root, "tollgate.check.search-fork", MEASUREMENT).find("failure")
-    assert "every request of search failed" in failure.get("message")
+    message = case(root, FORK).find("failure").get("message")
+    assert "every request of search failed" in message
 
 
 def test_the_runs_own_reasons_are_told_in_a_case_of_the_run():
-    for name, text in (
-        ("interrupted", "the run was interrupted (the operator's fault)"),
-        ("a problem", "the run ended with an error: full (the machine's fault)"),
-        ("nothing ran", "nothing ran: the run has no executions (the operator's fault)"),
-    ):
-        error = case(junit(RUNS[name]), "tollgate.check", MEASUREMENT).find("error")
-        assert error.get("message") == text
-    assert outcome(case(junit(RUNS["fail"]), "tollgate.check", MEASUREMENT)) == []
+    for name, text in {
+        "interrupted": "the run was interrupted (the operator's fault)",
+        "a problem": "the run ended with an error: full (the machine's fault)",
+        "nothing ran": "nothing ran: the run has no executions (the operator's fault)",
+    }.items():
+        assert case(junit(RUNS[name]), "tollgate.check").find("error").get("message") == text
+    assert outcome(case(junit(RUNS["fail"]), "tollgate.check")) == []
 
 
 def test_an_execution_named_like_the_beginning_of_another_text_takes_no_reason_away():
@@ -145,9 +125,8 @@ def test_a_problem_told_in_the_words_of_a_criterion_still_makes_the_measurement_
 
 def test_junit_keeps_a_label_but_for_what_xml_cannot_write():
     root = junit(on_label("nul\x00 <a> 🐌\n\udc80"))
-    names = [it.get("name") for it in root.iter("testcase")]
-    assert "p95 of nul? <a> 🐌\n?>150ms" in names
-    assert case(junit(RUNS["pass"], kind="a\x00<b>"), "tollgate.a?<b>", MEASUREMENT) is not None
+    assert "p95 of nul? <a> 🐌\n?>150ms" in [it.get("name") for it in root.iter("testcase")]
+    assert case(junit(RUNS["pass"], kind="a\x00<b>"), "tollgate.a?<b>") is not None
 
 
 def test_junit_is_utf_8_whatever_the_locale(monkeypatch):

@@ -62,10 +62,8 @@ def failing(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch):
-    run = failing(name)
-    verdict = judge(run)
-    markdown = to_markdown(verdict, name)
-    assert notified(markdown) == []
+    verdict = judge(failing(name))
+    assert notified(to_markdown(verdict, name)) == []
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
     outputs.append_summary(verdict, name)
     assert notified((tmp_path / "summary").read_text()) == []
@@ -81,12 +79,9 @@ def test_no_text_notifies_anybody_or_is_a_link(text):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name):
-    of_name = replace(
-        RECORD,
-        base=replace(RECORD.base, description=name),
-        head=replace(RECORD.head, description=name),
-    )
-    compared = comparison(tuple(replace(it, label=name) for it in ALL_KINDS), of_name)
+    base, head = (replace(it, description=name) for it in (RECORD.base, RECORD.head))
+    labelled = tuple(replace(it, label=name) for it in ALL_KINDS)
+    compared = comparison(labelled, replace(RECORD, base=base, head=head))
     markdown = to_markdown(judge(run_of(compared)), "compare")
     assert "**FAIL**" in markdown
     assert notified(markdown) == []

@@ -43,31 +43,21 @@ def shown(monkeypatch):
     return show
 
 
-def test_all_three_files_tell_one_verdict_and_nothing_half_written_is_left(tmp_path):
-    verdict, run = judged(RUNS["fail"])
-    outputs.write_all(tmp_path, verdict, run, record())
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        *("junit.xml", "verdict.json", "verdict.md")
-    ]
+def test_all_three_files_tell_one_verdict_in_place_of_an_older_one(tmp_path):
+    for name in ("pass", "fail"):
+        outputs.write_all(tmp_path, *judged(RUNS[name]), record())
+    files = sorted(each.name for each in tmp_path.iterdir())
+    assert files == ["junit.xml", "verdict.json", "verdict.md"]
     content = json.loads((tmp_path / "verdict.json").read_text())
-    assert (content["verdict"], content["kind"], content["environment"]) == (
-        *("FAIL", "check"),
-        {"cores": 2},
-    )
+    assert (content["verdict"], content["kind"]) == ("FAIL", "check")
+    assert content["environment"] == {"cores": 2}
     assert "<failure " in (tmp_path / "junit.xml").read_text()
     assert (tmp_path / "verdict.md").read_text().startswith("## Tollgate: FAIL (check)\n")
 
 
-def test_a_verdict_takes_the_place_of_an_older_one(tmp_path):
-    for name in ("fail", "pass"):
-        outputs.write_all(tmp_path, *judged(RUNS[name]), record())
-    assert json.loads((tmp_path / "verdict.json").read_text())["verdict"] == "PASS"
-
-
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
 def test_any_label_can_be_written_to_files(label, tmp_path):
-    verdict, run = judged(on_label(label, name=label))
-    outputs.write_all(tmp_path, verdict, run, record(kind=label))
+    outputs.write_all(tmp_path, *judged(on_label(label, name=label)), record(kind=label))
     for name in ("verdict.json", "junit.xml", "verdict.md"):
         assert (tmp_path / name).read_text(encoding="utf-8")
 
@@ -107,12 +97,9 @@ def test_a_page_that_cannot_be_written_to_is_told_and_takes_no_verdict_away(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_terminal_is_told_in_colour_and_a_file_is_not(shown):
+def test_a_terminal_is_told_in_colour_unless_no_color_is_set_and_a_file_is_not(shown, monkeypatch):
     assert "\033[31mFAIL\033[0m: " in shown(RUNS["fail"], is_terminal=True)
     assert "\033" not in shown(RUNS["fail"])
-
-
-def test_no_color_is_respected(shown, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\033" not in shown(RUNS["fail"], is_terminal=True)
     # no-color.org: an empty variable is as good as none.

@@ -15,21 +15,15 @@ def executions(run):
     return json.loads(to_json(to_dict(judge(run), run, "capacity", {})))["executions"]
 
 
-def test_a_capacity_is_a_figure_with_or_without_a_criterion():
+def test_a_capacity_is_a_figure_with_the_limit_of_its_criterion():
     for judged in executions(BOTH):
         assert _criteria(judged) == []
         (figure,) = _capacity(judged)
         assert figure["interval"][0] < figure["observed"] < figure["interval"][1]
         assert figure["label"] == "sum until p95>250ms, fail>0.1%"
-
-
-def test_its_limit_is_that_of_the_criterion():
     first, second = (next(_capacity(it)) for it in executions(BOTH))
     assert (first["limit"], first["decides"]) == (90, True)
     assert "limit" not in second
-
-
-def test_a_capacity_that_was_not_found_is_no_figure():
     assert [*_capacity(executions(RUNS["a capacity below"])[0])] == []
 
 

@@ -38,16 +38,9 @@ def test_a_change_of_level_is_found_where_it_happened():
     (found,) = changes([shifted(20, 20, 1.3)])[0]
     assert abs(found.at - 20) <= 1
     assert found.after / found.before == pytest.approx(1.3, rel=0.1)
-
-
-def test_an_improvement_is_a_change_as_well():
-    (found,) = changes([shifted(20, 20, 0.7)])[0]
-    assert found.share == pytest.approx(-0.3, abs=0.08)
-
-
-def test_several_changes_are_all_found():
-    values = np.concatenate([noise(20, 1), 1.5 * noise(20, 2), 0.8 * noise(20, 3)])
-    first, second = places(values)
+    (better,) = changes([shifted(20, 20, 0.7)])[0]
+    assert better.share == pytest.approx(-0.3, abs=0.08)
+    first, second = places(np.concatenate([noise(20, 1), 1.5 * noise(20, 2), 0.8 * noise(20, 3)]))
     assert abs(first - 20) <= 1
     assert abs(second - 40) <= 1
 
@@ -81,20 +74,17 @@ def test_too_few_runs_have_no_change_however_clear_it_looks():
     assert places(values) == []
 
 
-def test_a_level_that_hardly_moved_is_not_marked():
+def test_a_level_that_hardly_moved_is_not_marked_and_hides_no_large_step():
     steady = np.r_[np.linspace(100, 100.1, 20), np.linspace(103, 103.1, 20)]
     assert places(steady) == []
     assert places(np.r_[steady[:20], 1 + LEAST + steady[20:] * (1 + LEAST)]) == [20]
-
-
-def test_small_steps_do_not_hide_a_large_one():
-    levels = [100.0, 102.0, 140.0]
-    values = np.concatenate([np.linspace(it, it + 0.1, 20) for it in levels])
-    assert places(values) == [40]
+    assert places(np.concatenate([np.linspace(it, it + 0.1, 20) for it in (100, 102, 140)])) == [40]
 
 
 def test_figures_that_never_differ_have_no_change():
     assert changes([np.zeros(50), np.full(50, 3.0)]) == [(), ()]
+    assert changes([]) == []
+    assert changes([[], [1.0]]) == [(), ()]
 
 
 def test_from_nothing_to_something_is_a_change_without_a_share():
@@ -106,11 +96,6 @@ def test_from_nothing_to_something_is_a_change_without_a_share():
 @given(st.lists(st.integers(1, 9), min_size=10, max_size=30), st.floats(0.01, 1000))
 def test_the_unit_of_a_figure_does_not_matter(values, unit):
     assert places(np.array(values, float)) == places(unit * np.array(values, float))
-
-
-def test_nothing_is_found_in_nothing():
-    assert changes([]) == []
-    assert changes([[], [1.0]]) == [(), ()]
 
 
 def clear(before, after):

@@ -23,6 +23,17 @@ def found(folder):
     return trends(read(folder).runs)
 
 
+def edit_record(run, edit):
+    """Change run.json of a run: edit gets what it holds."""
+    record = json.loads((run / "run.json").read_text())
+    edit(record)
+    (run / "run.json").write_text(json.dumps(record))
+
+
+def of_plans(plans):
+    return {"environment": ENVIRONMENT | {"plans": plans}}
+
+
 def lengths(folder):
     return [len(it.runs) for it in found(folder)]
 
@@ -31,18 +42,17 @@ def versions(**changed):
     return ENVIRONMENT | {"versions": ENVIRONMENT["versions"] | changed}
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"environment": ENVIRONMENT | {"commit": "f" * 40}},
-        {"environment": versions(node="22.1.0")},
-        {"environment": versions(jmeter="5.7")},
-        {"environment": ENVIRONMENT | {"os": "Linux 7.0 x86_64"}},
-        {"properties": {"jmeterengine.nongui.port": "4446"}},
-        {"environment": ENVIRONMENT | {"variables": {"MODE": "both", "BASE": "main"}}},
-    ],
-    ids=["commit", "node", "jmeter", "system", "port", "choice"],
-)
+SHOWN_BY_A_TREND = {
+    "commit": {"environment": ENVIRONMENT | {"commit": "f" * 40}},
+    "node": {"environment": versions(node="22.1.0")},
+    "jmeter": {"environment": versions(jmeter="5.7")},
+    "system": {"environment": ENVIRONMENT | {"os": "Linux 7.0 x86_64"}},
+    "port": {"properties": {"jmeterengine.nongui.port": "4446"}},
+    "choice": {"environment": ENVIRONMENT | {"variables": {"MODE": "both", "BASE": "main"}}},
+}
+
+
+@pytest.mark.parametrize("changed", SHOWN_BY_A_TREND.values(), ids=SHOWN_BY_A_TREND)
 def test_what_a_trend_is_to_show_keeps_runs_on_one_line(changed, tmp_path):
     listed_runs.make(tmp_path, 0, FIGURES)
     listed_runs.make(tmp_path, 1, FIGURES, **changed)
@@ -59,38 +69,34 @@ def test_a_property_whose_value_has_the_runs_name_in_it_is_kept(tmp_path):
     for at, (name, measured) in enumerate([("30", "30"), ("60", "60"), ("90", "30")]):
         run = listed_runs.make(tmp_path, at, FIGURES, properties={"blocks": "{run}/blocks.csv"})
         text = (run / "run.json").read_text().replace(f"/{run.name}/", f"/{name}/")
-        record = json.loads(text)
-        for execution in record["executions"]:
-            execution["properties"] |= {"measured": measured, "feed": "/data/300.csv"}
-        (run / "run.json").write_text(json.dumps(record))
+        (run / "run.json").write_text(text)
+        sent = {"measured": measured, "feed": "/data/300.csv"}
+        edit_record(run, lambda it, sent=sent: it["executions"][0]["properties"].update(sent))
         run.rename(tmp_path / name)
     (trend,) = found(tmp_path)
     assert [it.name for it in trend.runs] == ["30", "90"]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"kind": "soak"},
-        {"environment": ENVIRONMENT | {"cpu": "Intel Xeon"}},
-        {"environment": ENVIRONMENT | {"cores": 4}},
-        {"environment": ENVIRONMENT | {"plans": {"check.jmx": "c" * 64, "sum.jmx": "b" * 64}}},
-        {"environment": ENVIRONMENT | {"plans": {"check.jmx": "a" * 64, "sum.jmx": "c" * 64}}},
-        {"environment": ENVIRONMENT | {"plans": {}}},
-        {"properties": {"measured": "60"}},
-        {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
-        *(
-            {"environment": ENVIRONMENT | {"variables": {name: "400"}}}
-            for name in ("INJECT_DELAY_MS", *SURROUNDINGS)
-        ),
-        {"environment": {name: it for name, it in ENVIRONMENT.items() if name != "variables"}},
-    ],
-    ids=[
-        *("kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule", "slowed"),
-        *SURROUNDINGS,
-        "nobody knows whether slowed",
-    ],
-)
+CHANGES_FIGURES = {
+    "kind": {"kind": "soak"},
+    "cpu": {"environment": ENVIRONMENT | {"cpu": "Intel Xeon"}},
+    "cores": {"environment": ENVIRONMENT | {"cores": 4}},
+    "plan": of_plans({"check.jmx": "c" * 64, "sum.jmx": "b" * 64}),
+    "fragment": of_plans({"check.jmx": "a" * 64, "sum.jmx": "c" * 64}),
+    "no plan": of_plans({}),
+    "length": {"properties": {"measured": "60"}},
+    "schedule": {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
+    **{
+        name: {"environment": ENVIRONMENT | {"variables": {name: "400"}}}
+        for name in ("INJECT_DELAY_MS", *SURROUNDINGS)
+    },
+    "nobody knows whether slowed": {
+        "environment": {name: it for name, it in ENVIRONMENT.items() if name != "variables"}
+    },
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES_FIGURES.values(), ids=CHANGES_FIGURES)
 def test_what_would_change_the_figures_by_itself_keeps_runs_apart(changed, tmp_path):
     listed_runs.make(tmp_path, 0, FIGURES)
     listed_runs.make(tmp_path, 1, FIGURES, **changed)
@@ -98,23 +104,18 @@ def test_what_would_change_the_figures_by_itself_keeps_runs_apart(changed, tmp_p
 
 
 def test_as_many_instances_are_another_target(tmp_path):
-    for at in range(2):
-        listed_runs.make(tmp_path, at, FIGURES)
-    run = listed_runs.make(tmp_path, 2, FIGURES)
-    record = (run / "run.json").read_text()
-    (run / "run.json").write_text(record.replace('"instances": 2', '"instances": 4'))
+    for at in range(3):
+        run = listed_runs.make(tmp_path, at, FIGURES)
+    edit_record(run, lambda it: it["executions"][0]["targets"][0].update(instances=4))
     (trend,) = found(tmp_path)
     assert [len(it.points) for it in trend.lines] == [2]
 
 
 def test_runs_before_and_after_a_change_of_instances_are_told_apart(tmp_path):
-    both = {"fork": FIGURES["fork"], "cluster": FIGURES["fork"]}
     for at in range(4):
-        run = listed_runs.make(tmp_path, at, both)
+        run = listed_runs.make(tmp_path, at, FIGURES | {"cluster": FIGURES["fork"]})
         if at >= 2:
-            record = json.loads((run / "run.json").read_text())
-            record["executions"][1]["targets"][0]["instances"] = 4
-            (run / "run.json").write_text(json.dumps(record))
+            edit_record(run, lambda it: it["executions"][1]["targets"][0].update(instances=4))
     for trend in found(tmp_path):
         assert [it.execution for it in trend.lines] == ["fork", "cluster"]
     assert lengths(tmp_path) == [2, 2]
@@ -143,30 +144,36 @@ def test_a_service_without_a_target_is_known_by_its_address(tmp_path):
     assert lengths(tmp_path) == []
 
 
+INCLUDING = '<stringProp name="IncludeController.includepath">{}</stringProp>'
+
+
+def with_two_plans(folder, at, plans, second, **texts):
+    """A run of two plans, check and the second, of which copies with these texts are kept."""
+    both = FIGURES | {"other": FIGURES["fork"]}
+    run = listed_runs.make(folder, at, both, **of_plans(plans))
+    for name, text in texts.items():
+        copy = run / "plan" / f"{name}.jmx"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(f"<plan>{text}</plan>")
+    edit_record(run, lambda it: it["executions"][1].update(plan=f"plan/{second}"))
+
+
+def points(folder):
+    (trend,) = found(folder)
+    return [(it.execution, len(it.points)) for it in trend.lines]
+
+
 def test_a_plan_is_compared_with_what_it_includes_alone_where_a_run_has_several(tmp_path):
-    included = '<stringProp name="IncludeController.includepath">sum.jmx</stringProp>'
-    both = {"fork": FIGURES["fork"], "other": FIGURES["fork"]}
+    kept = {"check": INCLUDING.format("sum.jmx"), "sum": "", "other": ""}
     for at, digest in enumerate("cd"):
         plans = ENVIRONMENT["plans"] | {"other.jmx": digest * 64}
-        run = listed_runs.make(tmp_path, at, both, environment=ENVIRONMENT | {"plans": plans})
-        (run / "plan").mkdir()
-        (run / "plan" / "check.jmx").write_text(f"<plan>{included}</plan>")
-        (run / "plan" / "sum.jmx").write_text("<plan/>")
-        (run / "plan" / "other.jmx").write_text("<plan/>")
-        record = (run / "run.json").read_text()
-        first, second = record.split('"plan/check.jmx"', 1)
-        second = second.replace("plan/check.jmx", "plan/other.jmx")
-        (run / "run.json").write_text(f'{first}"plan/check.jmx"{second}')
-    (trend,) = found(tmp_path)
-    assert [(it.execution, len(it.points)) for it in trend.lines] == [("fork", 2)]
+        with_two_plans(tmp_path, at, plans, "other.jmx", **kept)
+    assert points(tmp_path) == [("fork", 2)]
 
 
 def with_folders(digests):
     names = ("check.jmx", "a/login.jmx", "b/login.jmx")
-    return {
-        "environment": ENVIRONMENT
-        | {"plans": {name: it * 64 for name, it in zip(names, digests, strict=True)}}
-    }
+    return of_plans({name: it * 64 for name, it in zip(names, digests, strict=True)})
 
 
 def test_two_fragments_of_one_name_are_two(tmp_path):
@@ -179,8 +186,8 @@ def test_two_fragments_of_one_name_are_two(tmp_path):
 
 def test_a_run_that_kept_the_names_of_its_plans_alone_is_comparable_with_a_later_one(tmp_path):
     for at, fragment in enumerate(("sum.jmx", "fragments/sum.jmx")):
-        plans = {"check.jmx": "a" * 64, fragment: "b" * 64}
-        listed_runs.make(tmp_path, at, FIGURES, environment=ENVIRONMENT | {"plans": plans})
+        plans = of_plans({"check.jmx": "a" * 64, fragment: "b" * 64})
+        listed_runs.make(tmp_path, at, FIGURES, **plans)
     assert lengths(tmp_path) == [2]
 
 
@@ -188,20 +195,11 @@ def test_a_run_that_kept_the_names_of_its_plans_alone_is_comparable_with_a_later
 def test_a_plan_is_compared_with_the_files_in_its_folders_alone_where_a_run_has_several(
     tmp_path, fragment
 ):
-    included = '<stringProp name="IncludeController.includepath">fragments/sum.jmx</stringProp>'
-    both = {"fork": FIGURES["fork"], "other": FIGURES["fork"]}
+    kept = {"check": INCLUDING.format("fragments/sum.jmx"), "fragments/sum": "", "other/sum": ""}
     for at, digest in enumerate("cd"):
         plans = {"check.jmx": "a" * 64, fragment: "b" * 64, "other/sum.jmx": digest * 64}
-        run = listed_runs.make(tmp_path, at, both, environment=ENVIRONMENT | {"plans": plans})
-        for name, text in {"check": included, "fragments/sum": "", "other/sum": ""}.items():
-            copy = run / "plan" / f"{name}.jmx"
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(f"<plan>{text}</plan>")
-        record = json.loads((run / "run.json").read_text())
-        record["executions"][1]["plan"] = "plan/other/sum.jmx"
-        (run / "run.json").write_text(json.dumps(record))
-    (trend,) = found(tmp_path)
-    assert [(it.execution, len(it.points)) for it in trend.lines] == [("fork", 2)]
+        with_two_plans(tmp_path, at, plans, "other/sum.jmx", **kept)
+    assert points(tmp_path) == [("fork", 2)]
 
 
 def test_broken_and_interrupted_runs_are_no_points_but_are_counted(tmp_path):
@@ -276,22 +274,15 @@ def differences(tmp_path, *environments):
     return texts.differences(read(tmp_path).runs[::-1])
 
 
-def test_beside_a_change_stands_what_else_changed_there(tmp_path):
+def test_beside_a_change_stands_what_else_changed_there_and_no_more_than_is_known(tmp_path):
+    commit, dirty = (ENVIRONMENT | {"commit": it} for it in ("f" * 40, f"{COMMIT}-dirty"))
     new = versions(node="22.1.0") | {"commit": "f" * 40}
-    text = differences(tmp_path, ENVIRONMENT, ENVIRONMENT, new, new)
-    assert text == "commit 012345678 to fffffffff; node 20.20.2 to 22.1.0"
-
-
-def test_the_place_of_a_change_is_not_taken_to_be_exact(tmp_path):
-    new = ENVIRONMENT | {"commit": "f" * 40}
-    text = differences(tmp_path, ENVIRONMENT, ENVIRONMENT, ENVIRONMENT, new)
-    assert text == "a run or two from there: commit 012345678 to fffffffff"
-
-
-def test_where_nothing_else_changed_that_is_said_and_no_more_than_is_known(tmp_path):
-    assert differences(tmp_path / "a", ENVIRONMENT, ENVIRONMENT).startswith("neither commit nor")
-    dirty = ENVIRONMENT | {"commit": f"{COMMIT}-dirty"}
-    assert "not known" in differences(tmp_path / "b", dirty, dirty)
+    at_it = differences(tmp_path / "at it", ENVIRONMENT, ENVIRONMENT, new, new)
+    assert at_it == "commit 012345678 to fffffffff; node 20.20.2 to 22.1.0"
+    near = differences(tmp_path / "near", ENVIRONMENT, ENVIRONMENT, ENVIRONMENT, commit)
+    assert near == "a run or two from there: commit 012345678 to fffffffff"
+    assert differences(tmp_path / "same", ENVIRONMENT, ENVIRONMENT).startswith("neither commit nor")
+    assert "not known" in differences(tmp_path / "dirty", dirty, dirty)
 
 
 def test_the_limit_of_a_figure_is_one_by_which_the_run_can_fail(tmp_path):

@@ -141,7 +141,7 @@ def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tm
 
 
 @pytest.fixture
-def written(tmp_path):
+def saved(tmp_path):
     """Writes the page of a study to a file."""
 
     def write(*study):
@@ -155,8 +155,8 @@ def written(tmp_path):
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, written):
-    seen = pages.look_from_disk(written(), width, scheme)
+def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, saved):
+    seen = pages.look_from_disk(saved(), width, scheme)
     assert len(seen["colours"]) == CHARTS
     # The dots of pi, which come last, let others shine through and have one colour a chart.
     for found in seen["colours"][:-2]:
@@ -165,19 +165,19 @@ def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, widt
 
 
 @pytest.mark.needs("chromium")
-def test_a_label_that_is_a_script_stays_text_in_a_browser(written):
+def test_a_label_that_is_a_script_stays_text_in_a_browser(saved):
     cells = [replace(it, cell=replace(it.cell, arm=ATTACK)) for it in STUDY.cells]
     curves = [replace(it, arm=ATTACK) for it in STUDY.curves]
     claims = [replace(it, claim=ATTACK, reason=ATTACK) for it in STUDY.claims]
     bad = replace(STUDY, cells=tuple(cells), curves=tuple(curves), claims=tuple(claims))
-    seen = pages.look(written(bad), "--offline")
+    seen = pages.look(saved(bad), "--offline")
     assert pages.problems(seen) == []
     assert seen["text"].count(ATTACK) > 2 * len(claims)
 
 
 @pytest.mark.needs("chromium")
-def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(written):
-    path, blue = written(), pages.PALETTE["light"][0]
+def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(saved):
+    path, blue = saved(), pages.PALETTE["light"][0]
     press = ("--press", "ArrowRight@[data-chart='3']")
     button = "figure:has([data-chart='3']) .legend button:first-child"
     plain, used = pages.look(path), pages.look(path, *press, *press, "--click", button)
