@@ -12,7 +12,7 @@ def drawn(monkeypatch):
     found = []
 
     class Drawing:
-        def __init__(self, _run, name, _jtl, large=False, **_):
+        def __init__(self, _run, name, _jtl, large=False, *_):
             self.name = name
             found.append((name, large))
 
