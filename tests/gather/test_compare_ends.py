@@ -30,11 +30,9 @@ def test_a_run_too_short_to_tell_is_inconclusive_and_says_how_much_longer(tmp_pa
     text = reasons(verdict)
     assert "(machine) compare: p95 of sum: head " in text
     assert re.search(r"(some [\d.]+ times as many|far more) samples would", text)
-
-
-def test_a_run_without_time_for_a_look_is_inconclusive(tmp_path):
-    settings = replace(SETTINGS, budget_s=1000.0)
-    verdict = judged(tmp_path, Load(seconds=3, schedule_s=3, settings=settings), measured=3.0)
+    # Without time for a look.
+    short = Load(seconds=3, schedule_s=3, settings=replace(SETTINGS, budget_s=1000.0))
+    verdict = judged(tmp_path, short, measured=3.0)
     assert verdict.verdict == "INCONCLUSIVE"
     assert "too short to compare: 3 s were measured" in reasons(verdict)
 

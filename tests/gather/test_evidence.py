@@ -26,17 +26,15 @@ def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):
 def test_judging_a_run_reads_its_plan_once_and_parses_each_criterion_once(judged, monkeypatch):
     calls = []
 
-    def counted(module, name):
-        original = getattr(module, name)
-
+    def counted(original):
         def call(first, *others):
             calls.append(getattr(first, "name", first))
             return original(first, *others)
 
-        monkeypatch.setattr(module, name, call)
+        return call
 
-    counted(read, "read_tree")
-    counted(grammar, "parse")
+    monkeypatch.setattr(read, "read_tree", counted(read.read_tree))
+    monkeypatch.setattr(grammar, "parse", counted(grammar.parse))
     judged()
     assert sorted(calls) == sorted([f"{run_folder.NAME}.jmx", *run_folder.HOLDS])
 
@@ -110,12 +108,10 @@ def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
 
 
 def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence(tmp_path):
-    target = {**TARGET["targets"][0], "memory_limit": 512.0}
-    made = run_folder.make(tmp_path, targets=[target])
+    made = run_folder.make(tmp_path, targets=[{**TARGET["targets"][0], "memory_limit": 512.0}])
     made.watching = {"watcher_cpu_s": 0.5, "pm2_cpu_s": 0.7, "wall_s": 12.0}
     workers(tmp_path, range(14))
-    run, _ = evidence.gather(tmp_path, made)
-    found = run.executions[0].resources
+    found = evidence.gather(tmp_path, made)[0].executions[0].resources
     assert set(found.workers[0].rss) == {4096}
     assert found.memory_limit == found.workers[0].memory_limit == 512
     assert found.watching_cpu == pytest.approx(0.1)
@@ -193,12 +189,9 @@ def test_what_still_ran_when_it_was_interrupted_was_cut_short(tmp_path, interrup
     assert "measured 9 s of" not in reasons(verdict)
 
 
-def test_a_criterion_on_a_label_that_the_plan_does_not_have_is_refused(judged):
+def test_a_label_that_the_plan_does_not_have_and_a_plan_that_is_gone_are_refused(judged, tmp_path):
     with pytest.raises(EvidenceError, match="did you mean 'nap'"):
         judged("p50 of napp>1s")
-
-
-def test_a_plan_that_is_gone_is_refused(tmp_path):
     run_folder.make(tmp_path)
     (tmp_path / "plan" / "timer-run.jmx").unlink()
     with pytest.raises(PlanError, match=r"timer-run\.jmx: cannot be read"):

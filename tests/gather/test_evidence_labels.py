@@ -47,12 +47,10 @@ def test_a_transaction_of_a_samplers_name_does_not_take_the_samplers_place(tmp_p
     assert "every request of home failed (n=100)" in reasons(verdict)
 
 
-def test_a_criterion_on_a_name_that_a_sampler_and_a_transaction_share_is_refused(tmp_path):
+def test_a_name_that_a_sampler_and_a_transaction_share_is_not_judged(tmp_path):
     with pytest.raises(EvidenceError, match="names a sampler and a Transaction Controller"):
         verdict_on(tmp_path, NAMESAKE, namesakes(60), "fail of home>0%")
-
-
-def test_a_name_that_both_turn_out_to_share_as_the_plan_runs_is_not_judged(tmp_path):
+    # They may turn out to share it as the plan runs.
     plan = plan_of(transaction("home", jmx.sampler("${page}")))
     lines = in_turn(rows("home", failed=60), transactions("home", failed=60))
     for criterion in ("fail of home>99%", "p95-slope of home>1ms/min"):
@@ -162,13 +160,10 @@ def test_without_messages_nobody_can_tell_transactions_from_requests(tmp_path):
     assert verdict.verdict == "INVALID"
     assert "kpi.jtl:1: the header has no column responseMessage" in reasons(verdict)
     assert "`modules.jmeter.csv-jtl-flags.message` true" in reasons(verdict)
-
-
-@pytest.mark.parametrize("plan", [plan_of(jmx.sampler("order")), PARENT])
-def test_without_messages_and_transactions_every_row_is_a_request(tmp_path, plan):
     lines = transactions("order", failed=3)
-    verdict = verdict_on(tmp_path, plan, lines, "fail>0%", **NO_MESSAGE)
-    assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 3)
+    for plan in (plan_of(jmx.sampler("order")), PARENT):  # without transactions all are requests
+        verdict = verdict_on(tmp_path, plan, lines, "fail>0%", **NO_MESSAGE)
+        assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 3)
 
 
 SUMS = {

@@ -38,8 +38,7 @@ def changed(change):
 
 def fails_from(second):
     def change(fields, at_s):
-        if at_s >= second:
-            fields["success"] = "false"
+        fields["success"] = "false" if at_s >= second else fields["success"]
 
     return changed(change)
 
@@ -59,10 +58,9 @@ def test_an_execution_is_judged_by_the_look_that_settles_it_and_by_nothing_behin
 
 
 def test_a_jmeter_that_was_ended_by_a_look_may_exit_as_it_likes(judged):
-    cut = run_folder.recorded()[:-9]
-    ended = {"interim": LOOKS, "exit_code": 1}
-    assert judged(*PASSES, spoiled=cut, decided_s=6.0, **ended).verdict == "PASS"
-    assert judged(*PASSES, spoiled=cut, **ended).verdict == "INVALID"
+    cut = {"spoiled": run_folder.recorded()[:-9], "exit_code": 1}
+    assert on_looks(judged, decided_s=6.0, **cut).verdict == "PASS"
+    assert on_looks(judged, **cut).verdict == "INVALID"
 
 
 def test_what_is_open_goes_on_to_the_end_of_the_budget(judged):
@@ -146,11 +144,9 @@ LATE = jmx.plan(
     jmx.group(jmx.sampler("home"), threads=2, duration=6),
 )
 #: Whose first group is done at once, unless the second of its requests hangs.
+FIRST = {"name": "first", "threads": 1, "loops": 1, "duration": None}
 ONCE = jmx.plan(
-    jmx.group(
-        *(jmx.sampler("log in"), jmx.sampler("basket")),
-        **{"name": "first", "threads": 1, "loops": 1, "duration": None},
-    ),
+    jmx.group(jmx.sampler("log in"), jmx.sampler("basket"), **FIRST),
     jmx.group(jmx.sampler("home"), threads=2, duration=None),
 )
 #: Whose time is over before the look.
@@ -173,12 +169,9 @@ def loop(second_thread_until_s, group="visitors 1"):
 @pytest.mark.parametrize(
     ("plan", "lines", "open_at"),
     [
-        (LOOP, loop(8), ()),
-        (LOOP, loop(2), ("fail",)),
-        (PLUGIN, loop(8, STARTED), ()),
-        (PLUGIN, loop(2, STARTED), ("fail",)),
-        (SHORT, loop(8)[:100], ()),
-        (SHORT, loop(2)[:70], ("fail",)),
+        *((LOOP, loop(8), ()), (LOOP, loop(2), ("fail",))),
+        *((PLUGIN, loop(8, STARTED), ()), (PLUGIN, loop(2, STARTED), ("fail",))),
+        *((SHORT, loop(8)[:100], ()), (SHORT, loop(2)[:70], ("fail",))),
         (ONCE, [LOG_IN, BASKET, *loop(8, "visitors 2")], ()),
         (ONCE, [LOG_IN, *loop(8, "visitors 2")], ("fail",)),
         (LATE, [LOG_IN, *loop(8)[20:]], ()),

@@ -32,11 +32,10 @@ def divided(folder, *criteria):
     made = run_folder.make(folder, criteria, targets=[TARGET])
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
     run_pages.watch(folder)
+    known = {"of": 2, "rows": "", "data": {}, "start_at": None}
     remotes = [
         RemoteEngine(
-            share=manifest.ShareRecord(
-                number=number, of=2, rows="", data={}, start_at=None, host=host
-            ),
+            share=manifest.ShareRecord(number=number, host=host, **known),
             environment={"cpu": "quick", "cores": 2},
             parts={},
             offset_ms=float(ahead_ms),
@@ -60,15 +59,13 @@ def test_what_was_seen_of_workers_is_judged_beside_the_samples_of_all_engines(tm
     assert restarts.observed == 0
 
 
-def test_a_worker_that_needs_too_much_fails_the_run(tmp_path):
-    divided(tmp_path, "p50 of nap>1s", "rss of worker>1MB")
-    assert run_folder.verdict_of(tmp_path).verdict == "FAIL"
-
-
-def test_workers_that_nobody_watched_are_told(tmp_path):
-    divided(tmp_path, "p50 of nap>1s", "rss of worker>1GB")
-    (tmp_path / "workers.jsonl").unlink()
-    assert run_folder.verdict_of(tmp_path).verdict == "INVALID"
+def test_a_worker_that_needs_too_much_or_that_nobody_watched_is_told(tmp_path):
+    for name, limit in (("greedy", "1MB"), ("alone", "1GB")):
+        (tmp_path / name).mkdir()
+        divided(tmp_path / name, "p50 of nap>1s", f"rss of worker>{limit}")
+    (tmp_path / "alone" / "workers.jsonl").unlink()
+    assert run_folder.verdict_of(tmp_path / "greedy").verdict == "FAIL"
+    assert run_folder.verdict_of(tmp_path / "alone").verdict == "INVALID"
 
 
 def test_engines_are_put_beside_one_another_by_one_clock(tmp_path):

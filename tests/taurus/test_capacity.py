@@ -66,17 +66,13 @@ def go_on(searched, trials):
     return searched
 
 
-def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
+def test_what_is_judged_from_the_folder_is_what_the_search_saw_of_a_queue(found):
     searched = gathered(found)
     assert searched.trials == tuple(found.search.trials)
     assert searched.ceiling_trials == tuple(found.search.ceilings)
     assert searched.is_over
     assert not searched.problem
-
-
-def test_the_capacity_of_a_queue_is_found(found):
-    answer = gathered(found).result
-    highest = 1000 / (SERVES_MS * np.exp(0.3**2 / 2))
+    answer, highest = searched.result, 1000 / (SERVES_MS * np.exp(0.3**2 / 2))
     assert answer.holdout is not None
     assert 0.8 * highest < answer.low < answer.estimate < answer.high < 1.1 * highest
 

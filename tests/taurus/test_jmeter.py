@@ -26,6 +26,7 @@ from tollgate.taurus.jmeter import (
     QUIET,
     InstalledJMeter,
     WholeRecords,
+    direct_hosts,
     thread_logging,
 )
 from tollgate.taurus.rerun_load import rerun_load
@@ -49,13 +50,12 @@ class Engine:
         return subprocess.Popen(args, env=env.get(), cwd=cwd, text=True, **streams)
 
 
+PLAN = "theirs/Größe 1.jmx"
+
+
 @pytest.mark.parametrize(
     ("named", "original"),
-    [
-        ("theirs/Größe 1.jmx", None),
-        ("{here}/theirs/Größe 1.jmx", None),
-        ("copy.jmx", Path("theirs/Größe 1.jmx")),
-    ],
+    [(PLAN, None), (f"{{here}}/{PLAN}", None), ("copy.jmx", Path(PLAN))],
 )
 def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(
     tmp_path, monkeypatch, named, original
@@ -161,14 +161,9 @@ def test_a_message_with_line_breaks_is_one_record_wherever_the_file_ends_for_now
     assert follows.csvreader.file.offset == path.stat().st_size
 
 
-class Lines:
-    """bzt's reader of a file with these lines."""
-
-    def __init__(self, lines):
-        self.lines = lines
-
-    def get_lines(self, size=-1, last_pass=False):  # noqa: ARG002
-        yield from self.lines
+def whole_records(lines):
+    """What holds back unfinished records of a file that has these lines."""
+    return WholeRecords(SimpleNamespace(get_lines=lambda *_, **__: iter(lines)))
 
 
 class Counted(str):
@@ -185,7 +180,7 @@ class Counted(str):
 def test_a_quote_that_is_never_closed_holds_back_no_more_than_the_longest_record():
     line = "x" * 999 + "\n"
     lines = ['1,"' + line, *[line] * 4500, WHOLE]
-    found = list(WholeRecords(Lines(lines)).get_lines())
+    found = list(whole_records(lines).get_lines())
     assert "".join(found) == "".join(lines)
     assert max(map(len, found)) <= RECORD_BYTES + len(line) + 3
     assert found[-1] == WHOLE
@@ -194,7 +189,7 @@ def test_a_quote_that_is_never_closed_holds_back_no_more_than_the_longest_record
 def test_each_line_of_a_long_record_is_looked_at_once():
     Counted.counted.clear()
     lines = [Counted('1,"first\n'), *[Counted("more\n")] * 1000, Counted('last"\n')]
-    assert list(WholeRecords(Lines(lines)).get_lines()) == ["".join(lines)]
+    assert list(whole_records(lines).get_lines()) == ["".join(lines)]
     assert len(Counted.counted) == len(lines)
 
 
@@ -241,7 +236,7 @@ def test_samples_that_bzt_did_not_get_to_read_are_no_failure_of_jmeter(monkeypat
 
 
 def test_nothing_is_read_of_a_jmeter_that_was_ended():
-    records = WholeRecords(Lines(["a\n", "b\n"]))
+    records = whole_records(["a\n", "b\n"])
     assert list(records.get_lines()) == ["a\n", "b\n"]
     records.is_over = True
     assert list(records.get_lines()) == []
@@ -258,3 +253,22 @@ def test_a_jmeter_that_was_stopped_goes_on_so_that_it_can_end():
         executor._let_go_on()
         support.wait_until(lambda: process.status() != psutil.STATUS_STOPPED, "it goes on")
         process.kill()
+
+
+EXCEPT = "-Dhttp.nonProxyHosts="
+
+
+@pytest.mark.parametrize(
+    ("environment", "hosts", "more"),
+    [
+        ({}, [], []),
+        ({}, ["127.0.0.1", "shop.example", "127.0.0.9"], ["127.0.0.9"]),
+        ({"JAVA_TOOL_OPTIONS": f"-Xmx1g {EXCEPT}*.corp|db -Da=b"}, [], ["*.corp", "db"]),
+        ({"JVM_ARGS": f"{EXCEPT}'x'", "JAVA_TOOL_OPTIONS": f"{EXCEPT}y"}, [], ["x"]),
+    ],
+)
+def test_this_machine_is_asked_without_a_proxy_as_is_what_the_user_excepts(
+    environment, hosts, more
+):
+    here = ["localhost", "127.0.0.1", "::1", "[::1]"]
+    assert direct_hosts(environment, hosts).split("|") == [*here, *more]
