@@ -6,25 +6,12 @@ import yaml
 from tollgate.base.paths import ROOT
 from tollgate.base.urls import Url
 from tollgate.compare.model import GateSettings
-from tollgate.compare.settings import SETTINGS, SettingError, is_compare, read_settings
+from tollgate.compare.settings import SETTINGS, SettingError, read_settings
 
 
 def read(environment=None, **settings):
     given = {name.replace("_", "-"): value for name, value in settings.items()}
     return read_settings({"budget": "10m", **given}, environment or {})
-
-
-@pytest.mark.parametrize(
-    ("modules", "compares"),
-    [
-        ({}, False),
-        ({"compare": None}, False),
-        ({"compare": {"class": "tollgate.taurus.compare.Compare"}}, False),
-        ({"compare": {"budget": 600}}, True),
-    ],
-)
-def test_a_kind_that_names_no_budget_compares_nothing(modules, compares):
-    assert is_compare(modules) == compares
 
 
 def test_without_more_than_a_budget_the_defaults_hold():

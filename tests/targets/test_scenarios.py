@@ -9,7 +9,7 @@ from bzt.utils import BetterDict
 
 from tollgate.targets import leftovers, lock, pm2
 from tollgate.targets.pm2 import App
-from tollgate.targets.scenarios import name_of, scenario_of, targets_of, wanted_apps
+from tollgate.targets.scenarios import kind_of, name_of, scenario_of, targets_of, wanted_apps
 from tollgate.taurus.targets import Targets
 
 CONFIG = BetterDict.from_dict({"scenarios": {"fork": {"script": "a.jmx"}, "empty": None}})
@@ -29,6 +29,21 @@ def test_an_execution_has_its_scenario_by_name_or_inline(scenario, name, script)
     execution = BetterDict.from_dict({"scenario": scenario})
     assert name_of(execution) == name
     assert scenario_of(CONFIG, execution).get("script", None) == script
+
+
+@pytest.mark.parametrize(
+    ("modules", "kind"),
+    [
+        ({}, ""),
+        ({"compare": None, "verdict": {"kind": "check"}}, "check"),
+        ({"compare": {"class": "tollgate.taurus.compare.Compare"}}, ""),
+        ({"compare": {"budget": 600}, "verdict": {"kind": "plan"}}, "compare"),
+        ({"study": {"design": "data/study.csv"}}, "study"),
+        ({"capacity": {"budget": "5m"}, "verdict": {"kind": "plan"}}, "capacity"),
+    ],
+)
+def test_what_a_run_is_to_measure_says_its_kind(modules, kind):
+    assert kind_of({"modules": modules}) == kind
 
 
 def targets(scenario, **settings):

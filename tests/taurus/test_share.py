@@ -119,6 +119,10 @@ REFUSED = [
         ({"modules": KINDS[kind]["modules"]}, f"the kind {kind}")
         for kind in ("compare", "study", "capacity")
     ),
+    *(
+        ({"modules": {**KINDS[kind]["modules"], "verdict": {"kind": "plan"}}}, f"the kind {kind}")
+        for kind in ("compare", "study", "capacity")
+    ),
     ({"rows": "splitt"}, "modules.load.rows is 'splitt'"),
     ({"env": {"ENGINE": "1/99"}, "rows": "split"}, "too few to be split"),
     ({"env": {"ENGINES": "10.0.0.1"}}, "10.0.0.1"),

@@ -103,11 +103,6 @@ class CompareSettings:
     cpu_share: float = 0.5
 
 
-def is_compare(modules: Mapping[str, Mapping]) -> bool:
-    """Whether the kind of a run, by the `modules` of its configuration, is a comparison."""
-    return (modules.get("compare", None) or {}).get("budget", None) is not None
-
-
 def read_settings(
     settings: Mapping[str, object], environment: Mapping[str, str]
 ) -> CompareSettings:

@@ -22,7 +22,6 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from tollgate.base.urls import Url, read_url, shown
-from tollgate.compare.settings import is_compare
 from tollgate.plan import copy as plan_copy
 from tollgate.targets import pm2
 
@@ -59,6 +58,8 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
 
 
 _EXPECTED = "expected-ms"
+#: Services that make a load of their own, each with the setting that has it do so.
+MEASURES = {"compare": "budget", "study": "design", "capacity": "budget"}
 
 
 def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
@@ -75,14 +76,12 @@ def script_of(scenario: Mapping) -> Path:
 
 
 def kind_of(config: Mapping) -> str:
-    """The kind of a run: `plan`, what its settings have it measure, or what `verdict` calls it."""
+    """The kind of a run: what its settings have it measure, or what `verdict` calls it."""
     modules = config.get("modules")
-    kind = str((modules.get("verdict", None) or {}).get("kind", ""))
-    if kind != "plan" and is_compare(modules):
-        return "compare"
-    if kind != "plan" and (modules.get("study", None) or {}).get("design", None):
-        return "study"
-    return kind
+    for kind, setting in MEASURES.items():
+        if (modules.get(kind, None) or {}).get(setting, None) is not None:
+            return kind
+    return str((modules.get("verdict", None) or {}).get("kind", ""))
 
 
 def given_properties(config: Mapping, scenario: Mapping) -> dict[str, str]:

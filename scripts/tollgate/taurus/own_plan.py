@@ -31,7 +31,7 @@ from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
-from tollgate.targets.scenarios import given_properties, kind_of, name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 
 SETTINGS = ("path", "criteria", "stop-after")
@@ -70,7 +70,7 @@ class OwnPlan(Service):
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
-        if kind_of(self.engine.config) != "plan":
+        if self.engine.config.get("modules").get("verdict").get("kind", "") != "plan":
             return
         refuse_unknown("plan", self.settings, SETTINGS)
         with problems_as(TaurusConfigError, "plan", PlanError, OSError, etree.XMLSyntaxError):

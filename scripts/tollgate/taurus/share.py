@@ -34,8 +34,6 @@ from tollgate.schedule.share_rows import COPY, HOW, SPLIT, EnginePart
 from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
-#: Kinds that compare, or find out by themselves how much to send: no part of them is a load.
-UNDIVIDED = ("compare", "study", "capacity")
 #: Where an engine's own data files stand in the folder of its run.
 DATA = "data"
 
@@ -167,7 +165,7 @@ def times_the_plan(of: int) -> str:
 def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     """given: what says that there are several engines. Raises TaurusConfigError."""
     kind = scenarios.kind_of(config)
-    if kind in UNDIVIDED:
+    if kind in scenarios.MEASURES:  # they compare, or find out by themselves how much to send
         raise TaurusConfigError(
             f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"
         )
