@@ -14,11 +14,12 @@ from tollgate.base.paths import ROOT
 from tollgate.study.answers import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate
-from tollgate.study.published import CLAIMS, LESS, MORE, PublishedMachine
+from tollgate.study.published import CLAIMS, PublishedMachine, Rule
 from tollgate.study.stats import cell_result
 
 SEED, NOISE = 21, 0.004
 MACHINE = PublishedMachine(cores=2, workers=2)
+MORE = Rule(low=1.02, below=1)
 ROWS = {row.id: row for row in CLAIMS}
 #: Of each cell the throughput (1/s) and mean (ms) in a world where every claim holds.
 WORLD = {
@@ -230,7 +231,12 @@ def test_no_interval_is_both_and_between_the_two_lies_a_gap(value, reach, rule):
 
 @pytest.mark.parametrize(
     ("found", "rule"),
-    [((1, 1, 1), MORE), ((1, 1, 1), LESS), ((1.5,), MORE), ((1.5, 1.4, None), MORE)],
+    [
+        ((1, 1, 1), MORE),
+        ((1, 1, 1), Rule(high=0.98, above=1)),
+        ((1.5,), MORE),
+        ((1.5, 1.4, None), MORE),
+    ],
 )
 def test_what_is_right_at_a_border_or_open_ended_is_left_open(found, rule):
     assert answer_of(Estimate(*found), rule) == "cannot tell"

@@ -99,7 +99,7 @@ def _claim(
     headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
     wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
     answer = answer_of(found, row.rule)
-    context = [row.context(machine), *_performances(row, measured, seed)]
+    context = [row.context.format(machine=machine), *_performances(row, measured, seed)]
     if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
         answer = CANNOT_TELL
         context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
