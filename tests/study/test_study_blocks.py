@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,6 +170,13 @@ def test_a_file_of_blocks_that_somebody_has_cut_is_refused(tmp_path):
     write_blocks(path, blocks([CELL], 1), PORTS)
     header, _first, *rows = path.read_text().splitlines()
     path.write_text("\n".join([header, *rows]))
-    assert errors_of(path, read_blocks) == [
-        ": block 2 stands where 1 is due: this is not the file that the study wrote; run it again"
-    ]
+    assert errors_of(path, read_blocks) == [": is not the file that the study wrote; run it again"]
+
+
+@pytest.mark.parametrize("damage", [("sum", "sums"), (",5,", ",five,"), ("each", "many")])
+def test_a_damaged_file_of_blocks_is_refused(tmp_path, damage):
+    path = tmp_path / "blocks.csv"
+    write_blocks(path, blocks([CELL], 1), PORTS)
+    path.write_text(path.read_text().replace(*damage))
+    [error] = errors_of(path, read_blocks)
+    assert error.startswith(": can't be read (")

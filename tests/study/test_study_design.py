@@ -116,30 +116,31 @@ def test_columns_may_come_in_any_order(file):
 @pytest.mark.parametrize(
     ("column", "value", "problem"),
     [
-        ("users", "ten", "is no whole number from 1 on: write how many send requests at a time"),
-        ("users", "0", "is no whole number from 1 on: write how many send requests at a time"),
-        ("users", "2.5", "is no whole number from 1 on: write how many send requests at a time"),
-        ("published", "-1", "is no whole number from 0 on: write the published requests, 0 for no"),
-        ("rounds", "", "is no whole number from 1 on: write how often the cell is measured"),
-        ("seconds", "0.5", "is no whole number from 1 on: JMeter's Runtime Controller knows no le"),
-        ("lead_s", "nan", "is no number from 0 on: write seconds such as 0.25"),
-        ("each", "-1", "is no whole number from 0 on: write the requests of each user, 0 for as"),
-        ("experiment", "sums", "is none that plans/study.jmx has: take one of calculate, sum, "),
-        ("arm", "", "is no name: write one on a single line"),
-        ("app", "", "is no name: write one on a single line"),
-        ("path", "sum/9", "is no path: begin it with a slash, and write a blank in it as %20"),
-        ("path", "//elsewhere/9", "is no path: begin it with a slash"),
-        ("path", "http://elsewhere/9", "is no path: begin it with a slash"),
-        ("path", "/a b", "is no path: begin it with a slash, and write a blank in it as %20"),
-        ("answer", "(", "is no regular expression (missing ), unterminated subpattern at posi"),
-        ("answer", "", "is no regular expression: write one on a single line that answers match"),
+        ("users", "ten", "Input should be a valid integer"),
+        ("users", "0", "Input should be greater than or equal to 1"),
+        ("users", "2.5", "Input should be a valid integer"),
+        ("published", "-1", "Input should be greater than or equal to 0"),
+        ("rounds", "", "Input should be a valid integer"),
+        ("seconds", "0.5", "Input should be a valid integer"),
+        ("lead_s", "nan", "Input should be a finite number"),
+        ("lead_s", "-1", "Input should be greater than or equal to 0"),
+        ("each", "-1", "Input should be greater than or equal to 0"),
+        ("experiment", "sums", "Input should be 'calculate', 'sum', "),
+        ("arm", "", "write something on a single line"),
+        ("app", "", "write something on a single line"),
+        ("path", "sum/9", "begin it with a slash, and write a blank in it as %20"),
+        ("path", "//elsewhere/9", "begin it with a slash"),
+        ("path", "http://elsewhere/9", "begin it with a slash"),
+        ("path", "/a b", "begin it with a slash, and write a blank in it as %20"),
+        ("answer", "(", "it is no regular expression (missing ), unterminated subpattern at posi"),
+        ("answer", "", "write something on a single line"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, column, value, problem):
     cells = FORK.split(",")
     cells[HEADER.split(",").index(column)] = value
     (error, *_others) = errors_of(file(CLUSTER, ",".join(cells)))
-    assert error.startswith(f":3: {column} = {value!r} {problem}")
+    assert error.startswith(f":3: {column} = {value!r} can't be used: {problem}")
 
 
 @pytest.mark.parametrize(
@@ -190,23 +191,15 @@ def test_rows_that_contradict_each_other_are_refused(file, rows, expected):
 
 
 @pytest.mark.parametrize(
-    ("header", "expected"),
+    "header",
     [
-        (f"{HEADER},note", "'note' is unknown: take it out"),
-        (f"{HEADER},users", "'users' stands there twice: take one of them out"),
-        (
-            HEADER.replace("lead_s", "leads"),
-            "'leads' is unknown: take it out; did you mean 'lead_s'?",
-        ),
+        *(f"{HEADER},note", f"{HEADER},users", HEADER.replace("lead_s", "leads")),
+        HEADER.removesuffix(",answer"),
     ],
 )
-def test_a_header_with_other_columns_is_refused(file, header, expected):
-    assert errors_of(file(FORK, CLUSTER, header=header))[0] == f":1: column {expected}"
-
-
-def test_a_header_without_a_column_is_refused(file):
-    header = HEADER.removesuffix(",answer")
-    assert errors_of(file(FORK, header=header))[0] == ":1: has no column 'answer': add it"
+def test_a_header_with_other_columns_is_refused(file, header):
+    expected = f":1: the columns must be {HEADER.replace(',', ', ')}, each once"
+    assert errors_of(file(FORK, CLUSTER, header=header)) == [expected]
 
 
 def test_all_that_is_wrong_is_told_at_once_and_no_more_than_can_be_read(file):

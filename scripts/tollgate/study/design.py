@@ -20,98 +20,82 @@ as any other.
 from __future__ import annotations
 
 import csv
-import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from tollgate.base.csv_file import FieldError, Row, Values, parse_rows, read_rows
-from tollgate.base.text import FileError, closest, shown
+from tollgate.base.text import FileError, shown
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, JMETER, Block, Cell, Key
 
 #: Those that plans/study.jmx has a sampler for.
 EXPERIMENTS = ("calculate", "sum", "search", "kittens", "pi", CROSSCHECK)
 #: The columns of a cell, by the names that Cell has for them.
-COLUMNS = tuple(field.name for field in fields(Cell))
+COLUMNS = tuple(Cell.__dataclass_fields__)
 
 
 class DesignError(FileError):
     """A design, or its blocks, that can't be used: one line for each thing wrong, in `errors`."""
 
 
-def _whole(least: int, advice: str) -> Callable[[str], int]:
-    """A reader of whole numbers from `least` on."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
-            raise FieldError(f"is no whole number from {least} on: {advice}")
-        return int(text)
-
-    return read
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) or not math.isfinite(float(text)):
-        raise FieldError("is no number from 0 on: write seconds such as 0.25")
-    return float(text)
-
-
-def _experiment(text: str) -> str:
-    if text not in EXPERIMENTS:
-        raise FieldError(f"is none that plans/study.jmx has: take one of {', '.join(EXPERIMENTS)}")
-    return text
-
-
-def _name(text: str) -> str:
+def _line(text: str) -> str:
     if not text or not text.isprintable():
-        raise FieldError("is no name: write one on a single line")
+        raise ValueError("write something on a single line")
     return text
 
 
 def _path(text: str) -> str:
     if not re.fullmatch(r"/[!-~]*", text) or text.startswith("//"):
-        raise FieldError("is no path: begin it with a slash, and write a blank in it as %20")
+        raise ValueError("begin it with a slash, and write a blank in it as %20")
     return text
 
 
-def _answer(text: str) -> str:
-    if not text or not text.isprintable():
-        raise FieldError("is no regular expression: write one on a single line that answers match")
+def _expression(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise FieldError(f"is no regular expression ({error}): correct it") from None
+        raise ValueError(f"it is no regular expression ({error})") from None
     return text
 
 
-_PARSERS: dict[str, Callable[[str], object]] = {
-    "experiment": _experiment,
-    "arm": _name,
-    "app": _name,
-    "users": _whole(1, "write how many send requests at a time"),
-    "published": _whole(0, "write the published requests, 0 for none"),
-    "rounds": _whole(1, "write how often the cell is measured"),
-    "seconds": _whole(1, "JMeter's Runtime Controller knows no less than a second"),
-    "lead_s": _seconds,
-    "each": _whole(0, "write the requests of each user, 0 for as many as fit"),
-    "path": _path,
-    "answer": _answer,
+_Line = Annotated[str, AfterValidator(_line)]
+#: What a design may have in its columns, beside what Cell says of them.
+_TYPES = get_type_hints(Cell, include_extras=True) | {
+    "experiment": Literal[EXPERIMENTS],
+    "arm": _Line,
+    "app": _Line,
+    "lead_s": Annotated[FiniteFloat, Field(ge=0)],
+    "path": Annotated[str, AfterValidator(_path)],
+    "answer": Annotated[_Line, AfterValidator(_expression)],
 }
+
+
+def _reader(of: Any) -> Callable[[str], Any]:
+    """Reads a column's text as a value of a type."""
+    adapter = TypeAdapter(of)
+
+    def read(text: str) -> Any:
+        try:
+            return adapter.validate_python(text)
+        except ValidationError as error:
+            why = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise FieldError(f"can't be used: {why}") from None
+
+    return read
+
+
+_READERS = {name: _reader(of) for name, of in _TYPES.items()}
 
 #: What a smoke cuts each block down to.
 _SHORT_S = 2
 _SHORT_EACH = 2
 #: What the file has for `each` where a cell has 0: a Loop Controller's word for endless.
 ENDLESS = "-1"
-_BLOCK_PARSERS: dict[str, Callable[[str], object]] = {
-    "block": _whole(1, "number the blocks"),
-    "round": _whole(0, "number the rounds"),
-    **_PARSERS,
-    "each": lambda text: 0 if text == ENDLESS else _PARSERS["each"](text),
-    "port": str,
-}
 #: Between two blocks, seconds: for the last answers, which take as long as an answer does under
 #: that load, and for all threads to begin the next. Measured over the design on two cores.
 _BETWEEN_S = 0.1
@@ -125,36 +109,15 @@ def read_design(path: str | Path) -> tuple[Cell, ...]:
 
     Raises DesignError, whose lines name file, row, column, value and the next step.
     """
-    rows, values = _read(path, _PARSERS)
+    header, *rows = read_rows(path, DesignError, ",".join(COLUMNS))
+    if sorted(header.fields) != sorted(COLUMNS):
+        raise DesignError(f"{header.place}: the columns must be {', '.join(COLUMNS)}, each once")
+    values = parse_rows(rows, header.fields, _READERS, DesignError, _lead_problem)
     cells = tuple(Cell(**each) for each in values)
     errors = [*_contradictions(rows, cells), *_incomparable(path, cells)]
     if errors:
         raise DesignError(*errors)
     return cells
-
-
-def _read(
-    path: str | Path, parsers: Mapping[str, Callable[[str], object]]
-) -> tuple[list[Row], list[Values]]:
-    """The rows below the header, and their values; the columns may stand in any order."""
-    header, *rows = read_rows(path, DesignError, ",".join(parsers))
-    errors = [*_header_errors(header, parsers)]
-    if errors:
-        raise DesignError(*errors)
-    return rows, parse_rows(rows, header.fields, parsers, DesignError, _lead_problem)
-
-
-def _header_errors(header: Row, columns: Collection[str]) -> Iterator[str]:
-    for name in dict.fromkeys(header.fields):
-        if name not in columns:
-            close = closest(name, columns)
-            meant = f"; did you mean {close!r}?" if close else ""
-            yield f"{header.place}: column {shown(name)} is unknown: take it out{meant}"
-        elif header.fields.count(name) > 1:
-            yield f"{header.place}: column {name!r} stands there twice: take one of them out"
-    for name in columns:
-        if name not in header.fields:
-            yield f"{header.place}: has no column {name!r}: add it"
 
 
 def _lead_problem(values: Values) -> str | None:
@@ -297,7 +260,8 @@ def write_blocks(
             )
         )
     with Path(path).open("a" if append else "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _BLOCK_PARSERS, lineterminator="\n")
+        names = ("block", "round", *COLUMNS, "port")
+        writer = csv.DictWriter(file, names, lineterminator="\n")
         if not append:
             writer.writeheader()
         for block in of:
@@ -310,13 +274,17 @@ def write_blocks(
 
 def read_blocks(path: str | Path) -> tuple[Block, ...]:
     """The blocks that write_blocks has written. Raises DesignError."""
-    found = []
-    for number, values in enumerate(_read(path, _BLOCK_PARSERS)[1], start=1):
-        if values["block"] != number:
-            raise DesignError(
-                f"{path}: block {values['block']} stands where {number} is due: this is not the "
-                "file that the study wrote; run it again"
-            )
-        cell = Cell(**{name: values[name] for name in COLUMNS})
-        found.append(Block(number, values["round"], cell))
-    return tuple(found)
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            found = tuple(map(_block, csv.DictReader(file, strict=True)))
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        raise DesignError(f"{path}: can't be read ({error}); run the study again") from None
+    if [block.number for block in found] != [*range(1, len(found) + 1)]:
+        raise DesignError(f"{path}: is not the file that the study wrote; run it again")
+    return found
+
+
+def _block(row: Mapping[str, str]) -> Block:
+    texts = {**row, "each": "0" if row["each"] == ENDLESS else row["each"]}
+    cell = Cell(**{name: read(texts[name]) for name, read in _READERS.items()})
+    return Block(int(row["block"]), int(row["round"]), cell)
