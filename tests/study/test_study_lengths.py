@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.study_blocks import CELL, design
-from tollgate.study.answers import SLOW
 from tollgate.study.design import only, rounds, seconds_of, warm_up
 from tollgate.study.lengths import (
     ANSWERS,
@@ -15,7 +14,6 @@ from tollgate.study.lengths import (
     MOST_S,
     TURNS,
     Warmed,
-    hopeless,
     lengthened,
     takes,
     warmed,
@@ -134,7 +132,6 @@ def test_blocks_hold_enough_answers_of_the_slowest_arm_or_are_as_long_as_may_be(
         if cell.seconds < MOST_S:
             assert window_s >= TURNS * response_s
             assert cell.key not in CLAIMED or window_s * cell.users / response_s >= ANSWERS
-            assert [*hopeless([cell], found)] == []
     alike = {(cell.experiment, cell.users, cell.seconds) for cell in made}
     assert len(alike) == len({(cell.experiment, cell.users) for cell in cells})
 
@@ -165,23 +162,3 @@ def test_the_announced_time_is_the_sum_of_all_planned_blocks():
     by_hand = sum(3.5 if b.cell.each else b.cell.seconds + 0.25 for b in blocks)
     assert seconds_of(blocks, known) == pytest.approx(by_hand)
     assert by_hand > sum(b.cell.seconds for b in rounds(cells, 21) if not b.cell.each)
-
-
-def test_a_claim_that_the_longest_blocks_cannot_answer_is_named_before_the_load():
-    cells = design()
-    slow = [it for it in cells if it.key == ("search", "child per search", 10)]
-    limit_s = SLOW * 0.75 * MOST_S
-    longer, shorter = (measured(cells, 0.05) | measured(slow, limit_s * it) for it in (1.01, 0.99))
-    [told] = hopeless(lengthened(cells, longer), longer)
-    assert told.startswith("search-children can't be answered: ")
-    assert "child per search at 10 users" in told
-    assert [*hopeless(lengthened(cells, shorter), shorter)] == []
-
-
-def test_requests_that_do_not_fit_into_their_block_are_named_unless_no_claim_needs_them():
-    cells = only(design(), ["pi"])
-    found = measured(cells, 120 / 5 * 1.01)
-    told = [*hopeless(lengthened(cells, found), found)]
-    assert [line.split(" can't")[0] for line in told] == ["pi-slowest", "pi-slowest"]
-    cells = only(design(), ["search"])
-    assert [*hopeless(cells, measured([it for it in cells if it.users == 5], 1000.0))] == []

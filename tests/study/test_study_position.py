@@ -3,7 +3,7 @@ import pytest
 from tollgate.base.paths import ROOT
 from tollgate.base.text import duration_text
 from tollgate.study.design import blocks, only, read_design, seconds_of
-from tollgate.study.position import announce, last_block, length_text, position_text
+from tollgate.study.position import announce, last_block, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
 PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)
@@ -48,17 +48,10 @@ def test_a_position_names_experiment_round_and_block_and_what_comes_after():
     assert PI[0].round == 0
     assert position_text(PI, 1).startswith(f"pi, warm-up; block 1 of {many}, about ")
     assert position_text(PI, many) == (
-        f"pi, round {last.round} of {last.cell.rounds}; block {many} of {many}, about 10 s left"
+        f"pi, round {last.round} of {last.cell.rounds}; block {many} of {many}, about "
+        f"{duration_text(seconds_of(PI[-1:]))} left"
     )
-    assert position_text(PI, 5).endswith(f"about {length_text(seconds_of(PI[5:]))} left")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "10 s"), (11, "20 s"), (50, "50 s"), (51, "1 min"), (60, "1 min"), (61, "2 min")],
-)
-def test_lengths_are_rounded_up(seconds, text):
-    assert length_text(seconds) == text
+    assert position_text(PI, 5).endswith(f"about {duration_text(seconds_of(PI[4:]))} left")
 
 
 def test_the_announcement_counts_the_blocks_and_uses_what_the_warm_up_measured():
@@ -66,4 +59,4 @@ def test_the_announcement_counts_the_blocks_and_uses_what_the_warm_up_measured()
     assert announce(PI, 21) == f"{len(PI)} blocks of pi, in random order (seed 21), about {length}"
     takes = {block.cell.key: 10.0 for block in PI}
     assert announce(PI[-3:], 21, takes).endswith("about 30 s")
-    assert position_text(PI, len(PI) - 3, takes).endswith("about 30 s left")
+    assert position_text(PI, len(PI) - 3, takes).endswith("about 40 s left")

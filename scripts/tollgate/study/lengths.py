@@ -10,16 +10,15 @@ waited for the others, and the first for none.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tollgate.study.answers import SLOW
 from tollgate.study.model import Block, Cell, Key
 from tollgate.study.published import CLAIMS
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT, Span
 
-#: Response times that the measured part of a block lasts. An answer needs 1 / SLOW of them; the
+#: Response times that the measured part of a block lasts. An answer needs three of them; the
 #: rest is for a warm-up of one block, which a busy moment of the machine may have hit or spared.
 TURNS = 5
 #: Answers that a block of a claim holds at least. Its first and last cut one of each user off, so
@@ -117,26 +116,3 @@ def takes(cells: Iterable[Cell], found: Mapping[Key, Warmed]) -> dict[Key, float
     """How many seconds a block of each cell takes, with what lies between it and the next."""
     mine = [(cell, found[cell.key]) for cell in cells if cell.key in found]
     return {it.key: warm.over_s + (0 if it.each else it.seconds) for it, warm in mine}
-
-
-def hopeless(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> Iterator[str]:
-    """Why each claim that these blocks, lengthened, are too short for can't be answered."""
-    short = {cell.key: cell for cell in cells if _is_short(cell, found.get(cell.key))}
-    for claim in CLAIMS:
-        for key in claim.cells:
-            if key in short:
-                experiment, arm, users = key
-                what = f"{short[key].each or 'enough'} answers of {found[key].response_s:.3g} s"
-                yield (
-                    f"{claim.id} can't be answered: a block of {arm} at {users} users, which lasts "
-                    f"{short[key].seconds} s at most, does not hold {what} for each of them; end "
-                    f"what else runs on this machine, or leave {experiment} out"
-                )
-
-
-def _is_short(cell: Cell, measured: Warmed | None) -> bool:
-    if measured is None or measured.response_s is None:
-        return False
-    if cell.each:
-        return cell.each * measured.response_s > cell.seconds
-    return measured.response_s > SLOW * (cell.seconds - cell.lead_s)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -48,15 +47,8 @@ def announce(blocks: Sequence[Block], seed: int, takes: Mapping[Key, float] | No
 def position_text(
     blocks: Sequence[Block], number: int, takes: Mapping[Key, float] | None = None
 ) -> str:
-    """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
+    """`kittens, round 3 of 10; block 312 of 640, about 6 min 5 s left`, for a block under way."""
     block = blocks[number - 1]
     of = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
-    left = f"about {length_text(seconds_of(blocks[number:], takes))} left"
+    left = f"about {duration_text(seconds_of(blocks[number - 1 :], takes))} left"
     return f"{block.cell.experiment}, {of}; block {number} of {len(blocks)}, {left}"
-
-
-def length_text(seconds: float) -> str:
-    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up."""
-    if seconds <= 50:
-        return f"{max(1, math.ceil(seconds / 10))}0 s"
-    return f"{math.ceil(seconds / 60)} min"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import BeforeValidator
+
+from tollgate.base import records
+from tollgate.base.fields import Count, Whole
 from tollgate.base.text import did_you_mean
 from tollgate.study.design import only, shorten
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
@@ -27,48 +32,43 @@ class SetupError(ValueError):
     """One line: what can't be measured and what to do."""
 
 
-@dataclass(frozen=True)
-class StudySettings:
-    """design: the file. seed: of the order of the blocks. short: a smoke. rounds: in place of the
-    design's, None for those. experiments: those that are to run, none for all."""
-
-    design: Path
-    seed: int
-    short: bool
-    rounds: int | None
-    experiments: tuple[str, ...]
-
-
-def read_settings(settings: Mapping[str, object]) -> StudySettings:
-    """Raises SetupError."""
-    short = settings.get("short", False)
-    if not isinstance(short, bool):
-        raise SetupError(f"short is {short!r}: write true or false")
-    rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
-    if short and rounds is not None and rounds >= MIN_BLOCKS:
-        raise SetupError(
-            f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
-            "short design is too short; leave one of them out"
-        )
-    return StudySettings(
-        design=Path(str(settings.get("design"))),
-        seed=_whole("seed", settings.get("seed", DEFAULT_SEED), 0),
-        short=short,
-        rounds=rounds,
-        experiments=_names(settings.get("experiments", None)),
-    )
-
-
-def _whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SetupError(f"{name} is {value!r}: write a whole number from {least} on")
-    return value
-
-
 def _names(value: object) -> tuple[str, ...]:
     """A list, or names parted by commas."""
     parts = value if isinstance(value, list) else str(value or "").split(",")
     return tuple(name for name in (str(part).strip() for part in parts) if name)
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """modules.study."""
+
+    __pydantic_config__ = records.STRICT
+
+    design: Path
+    """The file."""
+    seed: Count = DEFAULT_SEED
+    """Of the order of the blocks."""
+    short: bool = False
+    """A smoke."""
+    rounds: Whole | None = None
+    """In place of the design's; None for those."""
+    experiments: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    """Those that are to run, none for all."""
+
+
+def read_settings(settings: Mapping[str, object]) -> StudySettings:
+    """Raises SetupError."""
+    try:
+        own = {name: value for name, value in settings.items() if name != "class"}
+        found = records.parse(StudySettings, own)
+    except ValueError as problem:
+        raise SetupError(str(problem)) from None
+    if found.short and (found.rounds or 0) >= MIN_BLOCKS:
+        raise SetupError(
+            f"short is true and rounds is {found.rounds}: so many rounds answer claims, for which "
+            "the short design is too short; leave one of them out"
+        )
+    return found
 
 
 def refuse_environment(environment: Mapping[str, str]) -> None:

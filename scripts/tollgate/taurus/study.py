@@ -45,7 +45,7 @@ from tollgate.study.design import (
     warm_up,
     write_blocks,
 )
-from tollgate.study.lengths import WarmUp, hopeless, length_s, lengthened, takes, warmed
+from tollgate.study.lengths import WarmUp, length_s, lengthened, takes, warmed
 from tollgate.study.model import Block, Cell, Key
 from tollgate.study.position import announce, last_block, position_text
 from tollgate.study.samples import read_spans
@@ -159,8 +159,6 @@ class Study(OwnLoad):
             others = rounds(cells, self.seed, after=len(self.blocks))
             write_blocks(self.folder / study_run.BLOCKS, others, self.ports, append=True)
         self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, found), ()
-        for reason in hopeless(cells, found):
-            self.log.warning("study: %s", reason)
         left_s = seconds_of(others, self.takes)
         load_s = length_s(spans) + left_s
         ends = datetime.now().astimezone() + timedelta(seconds=left_s)

@@ -116,7 +116,7 @@ SEVERAL["execution"].append(BetterDict.from_dict({"scenario": "fork"}))
         ({"RELOAD_EVERY": "20s"}, {}, ".*RELOAD_EVERY"),
         ({}, {"config": SEVERAL}, ".*in one execution, .* has: study, fork"),
         ({}, {"seeds": 3}, ".*" + re.escape(did_you_mean("seeds", study.SETTINGS))),
-        ({}, {"rounds": "many"}, ".*rounds is 'many': write"),
+        ({}, {"rounds": "many"}, ".*rounds: input should be a valid integer, not 'many'"),
         ({}, {"experiments": "sums"}, ".*experiments names 'sums': did you mean 'sum'"),
         ({}, {"design": "data/no-such.csv"}, ".*data/no-such.csv"),
     ],

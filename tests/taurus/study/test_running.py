@@ -145,13 +145,6 @@ def test_the_blocks_are_drawn_up_once_and_not_before_the_warm_up_is_over(warmed_
     assert (tmp_path / "blocks.csv").read_text() == text
 
 
-def test_a_claim_that_no_block_can_answer_is_a_warning_before_the_load(warmed_up, caplog):
-    warmed_up(200_000, experiments="kittens").check()
-    warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
-    claims = {f"study: kittens-{claim}" for claim in ("baseline", "scaling")}
-    assert {line.split(" can't")[0] for line in warnings} == claims
-
-
 def test_a_warm_up_that_cannot_be_read_ends_the_run(warmed_up, tmp_path):
     made = warmed_up(5, experiments="kittens")
     samples(tmp_path, len(made.blocks))
