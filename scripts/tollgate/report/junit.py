@@ -54,32 +54,17 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
 
 
 def of_the_run(verdict: RunVerdict) -> list[Reason]:
-    """The reasons that are no execution's, e.g. that the run was interrupted."""
-    return _without(
-        verdict.reasons, (each.named(it) for each in verdict.executions for it in each.reasons)
-    )
+    """The reasons that are no execution's, e.g. that the run was interrupted. Reasons are compared
+    whole, never by how a text begins: an execution may be called anything."""
+    known = Counter(each.named(it) for each in verdict.executions for it in each.reasons)
+    return [*(Counter(verdict.reasons) - known).elements()]
 
 
 def unsound(execution: ExecutionVerdict) -> list[Reason]:
     """The reasons that are not one criterion's."""
     results = [it for it in execution.criteria if it.decides]
     known = {(it.verdict, it.line_with_reason) for it in [*results, *cases(execution.comparison)]}
-    return _without(
-        execution.reasons, (it for it in execution.reasons if (it.verdict, it.text) in known)
-    )
-
-
-def _without(reasons: Iterable[Reason], others: Iterable[Reason]) -> list[Reason]:
-    """The reasons without the others; each of these removes one equal reason. Reasons are
-    compared whole, never by how a text begins: an execution may be called anything."""
-    left = Counter(others)
-    kept = []
-    for reason in reasons:
-        if left[reason]:
-            left[reason] -= 1
-        else:
-            kept.append(reason)
-    return kept
+    return [it for it in execution.reasons if (it.verdict, it.text) not in known]
 
 
 def _suite(root: ET.Element, name: str) -> ET.Element:
