@@ -1,5 +1,7 @@
 """What stands around the results on the page of a run: its files, its command, its colours."""
 
+import re
+
 import pytest
 
 from support import run_folder
@@ -19,8 +21,10 @@ def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folde
     (run / "verdict.md").write_text("PASS")
     record = manifest.read(run)
     record.executions[0].name = "../.."
-    names = [name for name, _ in surroundings.files_of(run, record)]
-    assert names == ["kpi.jtl", "verdict.md", "run.json"]
+    manifest.write(record, run)
+    page = write(run).read_text()
+    (files,) = re.findall("Files of this run</h3>(.*?)</ul>", page, re.S)
+    assert re.findall('href="(.*?)"', files) == ["kpi.jtl", "verdict.md", "run.json"]
 
 
 def test_the_command_makes_the_same_kind_of_run_again(tmp_path):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from tollgate.judge.judgement import judge
 from tollgate.record import manifest
 from tollgate.report.pages.kit.assemble import Head, render
 from tollgate.report.pages.kit.names import full, readable
-from tollgate.report.pages.run import criteria, forecast, over_time, spread, surroundings, workers
+from tollgate.report.pages.run import criteria, over_time, spread, surroundings, workers
 from tollgate.report.pages.run.intended import Intended
 from tollgate.report.pages.run.view import View
 from tollgate.stats.counts import Counts
@@ -44,7 +43,8 @@ def page_of(run=Path("run"), **sections):
         "more_failures": 0,
         "some_failed": False,
         "report_command": surroundings.report_command(run),
-        "files_here": (),
+        "logs": (),
+        "is_here": {}.get,
     }
     return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)
 
@@ -150,14 +150,12 @@ def test_a_table_says_what_its_cells_are_of_their_period():
 def steps_text(steps, missed):
     """Said of an execution of so many steps of a forecast, of which the last were not kept to."""
     made = facts(*[mixed(50)] * (steps - missed), *[mixed(5)] * missed)
-    verdict = SimpleNamespace(forecast=check_forecast(made, 0.02, 0.95))
-    return text_of(
-        forecasts=forecast.content([View(execution(forecast=made), "fork", 0)], [verdict])
-    )
+    view = View(execution(forecast=made), "fork", 0)
+    return text_of(forecasts=[(view, check_forecast(made, 0.02, 0.95))])
 
 
 def test_a_cut_table_of_steps_says_so_and_has_what_was_missed():
-    text = steps_text(forecast.MOST_STEPS + 50, 20)
+    text = steps_text(250, 20)
     assert "the first 200 of 250 steps, missed ones before all others; verdict.json has all" in text
     assert "every target and step" not in text
     assert all(f" s{at} missed " in text for at in range(230, 250))

@@ -126,7 +126,7 @@ def _unit(criterion: Criterion) -> str:
 
 
 def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLine:
-    def of(grid: Grid) -> Values:
+    def of(view: View, grid: Grid) -> Values:
         counts, totals = view.selected(criterion, settings)
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)
         for at, start in enumerate(grid.starts.tolist()):

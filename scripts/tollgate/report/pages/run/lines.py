@@ -25,12 +25,16 @@ Values = tuple[np.ndarray, np.ndarray | None]
 
 @dataclass(frozen=True)
 class ChartLine:
-    """label: with the execution's name. of: its values in the bins of any grid."""
+    """label: with the execution's name. of: of a view, the values in the bins of any grid."""
 
     view: View
     label: str
-    of: Callable[[Grid], Values]
+    of: Callable[[View, Grid], Values]
     draw: str = LINE
+
+    def values(self, grid: Grid) -> Values:
+        """Its values in these bins."""
+        return self.of(self.view, grid)
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
 
 def _series(line: ChartLine) -> Series:
     grid = line.view.grid
-    values, n = line.of(grid)
+    values, n = line.values(grid)
     # A point stands in the middle of its time: at its beginning it would look early.
     x = (grid.starts + (grid.width / 2 if grid.width > 1 else 0)).tolist()
     return Series(
@@ -106,7 +110,7 @@ def _highest(lines: Sequence[ChartLine]) -> float | None:
     for line in lines:
         grid, (low, high) = line.view.grid, line.view.window
         inside = (grid.starts >= low) & (grid.starts < high)
-        values = line.of(grid)[0][inside]
+        values = line.values(grid)[0][inside]
         found += [float(values[np.isfinite(values)].max(initial=0.0))]
     return max(found) or None
 
@@ -121,7 +125,7 @@ def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:
     rows: list[tuple[str, ...]] = []
     for line in lines:
         grid = line.view.grid.coarser()
-        values, n = line.of(grid)
+        values, n = line.values(grid)
         counts = [None] * grid.count if n is None else n.tolist()
         for start, value, count in zip(grid.starts.tolist(), values.tolist(), counts, strict=True):
             since = clock(start) + (", warm-up" if start < grid.border else "")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tollgate.base.text import some_of
-from tollgate.report.pages.kit.charts import DASHED, Chart, ChartSpan
+from tollgate.report.pages.kit.charts import DASHED, LINE, Chart, ChartSpan
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
@@ -33,9 +33,9 @@ def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | Non
     """Requests sent a second, beside those that a schedule intended."""
     lines = []
     for view in views:
-        lines.append(ChartLine(view, f"{view.name} sent", _sent(view)))
+        lines.append(ChartLine(view, f"{view.name} sent", _sent))
         if view.intended is not None:
-            lines.append(ChartLine(view, f"{view.name} intended", _intended(view), DASHED))
+            lines.append(ChartLine(view, f"{view.name} intended", _intended, DASHED))
     summary, note = "Requests sent; no schedule says how many were intended.", ""
     if any(view.intended for view in views):
         summary = "Requests sent, beside those that the schedule intended (dashed)."
@@ -47,15 +47,12 @@ def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Cha
     """A percentile of response time beside that of service time; where there is no schedule, of
     service time alone. Requests without one are left out beside those that have one: the note says
     so."""
-    lines = []
+    lines, response, service = [], _percentile("response", p), _percentile("service", p)
     for view in views:
-        if view.response is None:
-            lines.append(ChartLine(view, f"{view.name} service", _percentile(view, "service", p)))
-            continue
-        lines.append(ChartLine(view, f"{view.name} response", _percentile(view, "response", p)))
-        lines.append(
-            ChartLine(view, f"{view.name} service", _percentile(view, "service", p), DASHED)
-        )
+        if view.response is not None:
+            lines.append(ChartLine(view, f"{view.name} response", response))
+        style = LINE if view.response is None else DASHED
+        lines.append(ChartLine(view, f"{view.name} service", service, style))
     responds = any(view.response for view in views)
     summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
     summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
@@ -72,54 +69,44 @@ def errors(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     if not failed:
         return None
     total = sum(view.sent.total for view in views)
-    lines = [ChartLine(view, f"{view.name} failed", _failed(view)) for view in views]
+    lines = [ChartLine(view, f"{view.name} failed", _failed) for view in views]
     summary = f"{failed:,} of {total:,} requests failed, warm-up included."
     return chart(ChartText("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
 
 
 def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     """How much later than meant requests were sent."""
-    lines = []
+    lines, values = [], []
     for view in (view for view in views if view.lateness is not None):
-        lines.append(ChartLine(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
-        lines.append(ChartLine(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
-    values = [
-        f"{view.name} {number(view.lateness.window(*view.window).percentile(99))} ms"
-        for view in views
-        if view.lateness is not None
-    ]
+        lines.append(ChartLine(view, f"{view.name} p99", _percentile("lateness", 99)))
+        lines.append(ChartLine(view, f"{view.name} p50", _percentile("lateness", 50), DASHED))
+        p99 = view.lateness.window(*view.window).percentile(99)
+        values.append(f"{view.name} {number(p99)} ms")
     summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."
     return chart(ChartText("Lateness", summary, "ms"), lines, spans)
 
 
-def _sent(view: View):
+def _sent(view: View, grid: Grid) -> Values:
     # Where some were meant to be sent, only those: others beside them would hide what is missing.
     what = "sent" if view.intended is None else "service"
-
-    def of(grid: Grid) -> Values:
-        return view.rates(what, grid), view.binned(what, grid).n
-
-    return of
+    return view.rates(what, grid), view.binned(what, grid).n
 
 
-def _intended(view: View):
-    return lambda grid: (view.intended.rates(grid), None)
+def _intended(view: View, grid: Grid) -> Values:
+    return view.intended.rates(grid), None
 
 
-def _percentile(view: View, what: str, p: float):
-    def of(grid: Grid) -> Values:
+def _percentile(what: str, p: float) -> Callable[[View, Grid], Values]:
+    def of(view: View, grid: Grid) -> Values:
         binned = view.binned(what, grid)
         return binned.percentile(p), binned.n
 
     return of
 
 
-def _failed(view: View):
-    def of(grid: Grid) -> Values:
-        binned = view.binned("sent", grid)
-        return binned.errors / grid.lengths, binned.n
-
-    return of
+def _failed(view: View, grid: Grid) -> Values:
+    binned = view.binned("sent", grid)
+    return binned.errors / grid.lengths, binned.n
 
 
 def _unscheduled(views: Sequence[View]) -> str:

@@ -8,25 +8,7 @@ from pathlib import Path
 
 from tollgate.base.paths import ROOT
 from tollgate.record import manifest
-from tollgate.report.pages.kit.names import readable
 
-#: What a run leaves for others to read, by what it is; dashboards come before these.
-FILES = {
-    "verdict.md": "the verdict, for people",
-    "verdict.json": "the verdict, for programs",
-    "junit.xml": "the verdict, for CI systems",
-    "study.json": "the study, for programs",
-    "blocks.csv": "the blocks in the order of the run",
-    "warm-up.json": "what the warm-up of the study measured, from which blocks have their length",
-    "cpu.jsonl": "CPU time of generator, service and machine",
-    "compare.json": "the comparison, for programs",
-    "why.json": "what both sides computed, for programs",
-    "compare.md": "the comparison, for people",
-    "workers.jsonl": "the workers, second by second",
-    "run.json": "what the run set out to do, sealed",
-    "effective.yml": "all settings, as Taurus took them",
-    "bzt.log": "Taurus's log",
-}
 #: What scripts/run puts before the arguments that it is given.
 _RUN_FILE = "taurus.yml"
 #: An option that the run made again must not take over: it would write over this one.
@@ -64,21 +46,7 @@ def _without_folder(arguments: Iterable[str]) -> list[str]:
     return kept
 
 
-def files_of(run: Path, record: manifest.Manifest) -> list[tuple[str, str]]:
-    """(path relative to the page, what it is) of what the run left."""
-    found = []
-    for each in record.executions:
-        name = readable(each.name)
-        found.append((f"dashboard/{each.name}/index.html", f"JMeter's dashboard of {name}"))
-        if each.jtl:
-            found.append((each.jtl, f"the raw samples of {name}"))
-    found += FILES.items()
-    logs = sorted(it.name for it in run.glob("jmeter*.log"))
-    found += [(name, "JMeter's log") for name in logs if not name.startswith("jmeter-dashboard-")]
-    return [(name, what) for name, what in found if _is_here(run, name)]
-
-
-def _is_here(run: Path, name: str) -> bool:
+def is_here(run: Path, name: str) -> bool:
     """Whether a file stands in the run's folder: a name may be anything, `..` among it."""
     try:
         path = (run / name).resolve()

@@ -186,13 +186,13 @@ def _chart(
 def lines_of(view: View, drawn: Sequence[WorkerSeries], measure: Measure) -> list[ChartLine]:
     """A line of each worker, at most MOST_DRAWN."""
 
-    def line(series: WorkerSeries, style: str) -> ChartLine:
-        def values(grid: Grid) -> Values:
-            return measure.values(series, grid), None
+    def of(series: WorkerSeries) -> Callable[[View, Grid], Values]:
+        return lambda _, grid: (measure.values(series, grid), None)
 
-        return ChartLine(view, f"{view.name} {series.worker}", values, style)
-
-    return [line(series, style) for series, style in zip(drawn, _STYLES, strict=False)]
+    return [
+        ChartLine(view, f"{view.name} {it.worker}", of(it), style)
+        for it, style in zip(drawn, _STYLES, strict=False)
+    ]
 
 
 def _busy(series: WorkerSeries) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tollgate.base import atomic
@@ -23,7 +24,7 @@ from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
 from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
 from tollgate.report.pages.kit.names import readable
-from tollgate.report.pages.run import criteria, forecast, over_time, spread, surroundings, workers
+from tollgate.report.pages.run import criteria, over_time, spread, surroundings, workers
 from tollgate.report.pages.run.intended import intended, of_engines
 from tollgate.report.pages.run.view import View, colours
 from tollgate.report.pages.study import page as study_page
@@ -109,14 +110,17 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         some_failed=any(view.sent.errors for view in views),
         spread=None if studied or searched else spread.content(views),
-        forecasts=forecast.content(views, judged),
+        forecasts=[
+            (view, it.forecast) for view, it in zip(views, judged, strict=True) if it.forecast
+        ],
         engines=[
             (view, shared_s(view.execution.engines)) for view in views if view.execution.engines
         ],
         workers=workers.content(views, spans),
         command=studied.command if studied else surroundings.repeat_command_line(record),
         report_command=surroundings.report_command(run),
-        files_here=surroundings.files_of(run, record),
+        logs=sorted(it.name for it in run.glob("jmeter*.log")),
+        is_here=partial(surroundings.is_here, run),
     )
 
 
