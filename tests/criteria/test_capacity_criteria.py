@@ -32,7 +32,7 @@ def test_what_means_nothing_is_refused_by_its_field(text, field):
     assert f"{field} " in str(refused.value)
 
 
-def test_its_label_is_none_of_the_plans_and_two_bounds_that_contradict_each_other_are_seen():
+def test_its_label_is_none_of_the_plans_and_a_second_one_alike_is_seen():
     criterion = parse("capacity of fork<120/s")
     assert check([criterion], ["sum"]) == []
     assert len(check([criterion, criterion], ["sum"])) == 1

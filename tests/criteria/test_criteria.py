@@ -241,8 +241,6 @@ CHECKS = {
     "label in the wrong case": (["p95 of indexpage>1s"], {}),
     "label like none": (["p95 of zzz>1s"], {}),
     "duplicate": (["p95>1s", "fail>1%", "p95>1000ms"], {}),
-    "contradiction": (["hits>250", "hits<300"], {}),
-    "contradiction at one point": (["succ>=99%", "succ<99%"], {}),
     "the same of workers": (["restarts>0", "restarts of worker>0"], {}),
     "window longer than the run": (["p95>1s for 60s"], {"measured_s": 30}),
     "equality in a window": (["hits=5 for 5s"], {}),

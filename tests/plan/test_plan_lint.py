@@ -223,7 +223,7 @@ def test_a_feed_that_is_not_beside_the_plan_is_named(noticed, tmp_path):
     names = ("there.csv", "gone.csv", "${__P(feed,there.csv)}", "${only_the_run_knows}")
     feeds = [jmx.element("CSVDataSet", name, filename=name) for name in names]
     (said,) = noticed(clean(), *feeds)
-    assert said.startswith("the CSV Data Set 'gone.csv' names gone.csv, which is not there")
+    assert said.startswith("the CSVDataSet 'gone.csv' names gone.csv, which is not there")
     assert len(noticed(clean(), *feeds, feed="elsewhere.csv")) == 2
 
 
@@ -235,7 +235,7 @@ def test_a_feed_in_a_folder_that_a_variable_of_the_plan_names_is_looked_for(noti
     feeds = [jmx.element("CSVDataSet", it, filename=it, variableNames="user") for it in names]
     (said,) = noticed(clean(), folder, setting, *feeds)
     assert said.startswith(
-        "the CSV Data Set '${dir}/users.csv' names data/users.csv, which is not there: its path "
+        "the CSVDataSet '${dir}/users.csv' names data/users.csv, which is not there: its path "
         "counts from the plan's folder"
     )
     (tmp_path / "data/users.csv").write_text("asta\n")

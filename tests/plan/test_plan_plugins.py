@@ -64,42 +64,22 @@ def test_the_file_that_names_a_class_first_is_told_with_it(tmp_path):
     assert found == {DUMMY: plan, "org.example.Mine": included}
 
 
-def with_manager(home):
-    """A home that has the Plugins Manager's command."""
-    command = home / "bin" / "PluginsManagerCMD.sh"
-    command.parent.mkdir(parents=True)
-    command.touch(mode=0o755)
-    return home
-
-
 def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_path):
-    with_manager(tmp_path)
     files = {DUMMY: "b.jmx", "kg.apc.jmeter.samplers.UDPSampler": "a.jmx", "a.B": "b.jmx"}
     absent = {name: tmp_path / file for name, file in {**files, "c.D": "a.jmx"}.items()}
     assert plan_plugins.advice(absent, tmp_path) == (
         f"it needs {DUMMY}, kg.apc.jmeter.samplers.UDPSampler, a.B and 1 more, which this JMeter "
         f"does not have: install what has it by `{tmp_path}/bin/PluginsManagerCMD.sh "
-        f"install-for-jmx {tmp_path}/b.jmx,{tmp_path}/a.jmx`; what is of no plugin there, put as a "
-        f"jar into {tmp_path}/lib/ext"
+        f"install-for-jmx {tmp_path}/b.jmx,{tmp_path}/a.jmx` (of the Plugins Manager); what is "
+        f"of no plugin there, put as a jar into {tmp_path}/lib/ext"
     )
 
 
 def test_the_command_of_the_advice_can_be_pasted_where_a_path_has_a_space(tmp_path):
-    home = with_manager(tmp_path / "my tools")
+    home = tmp_path / "my tools"
     plan = home / "plan.jmx"
     command = f"`'{home}/bin/PluginsManagerCMD.sh' install-for-jmx '{plan}'`"
     assert command in plan_plugins.advice({DUMMY: plan}, home)
-
-
-def test_where_there_is_no_plugins_manager_the_advice_begins_with_it(tmp_path):
-    home = tmp_path / "my tools"
-    told = plan_plugins.advice({DUMMY: tmp_path / "plan.jmx"}, home)
-    assert "\n" not in told
-    assert told.split("`")[1::2] == [
-        f"java -cp '{home}/lib/ext/'jmeter-plugins-manager-*.jar "
-        "org.jmeterplugins.repository.PluginManagerCMDInstaller",
-        f"'{home}/bin/PluginsManagerCMD.sh' install-for-jmx {tmp_path}/plan.jmx",
-    ]
 
 
 def test_the_command_of_the_advice_is_installed_and_knows_the_word(tmp_path):

@@ -5,7 +5,7 @@ from support import jmx_text as jmx
 from support import own_run
 from tollgate.gather.context import EvidenceError
 from tollgate.stats.counts import Counts
-from tollgate.stats.response_codes import NAMES, PREFIX, nearest, short_code
+from tollgate.stats.response_codes import NAMES, PREFIX, short_code
 
 SHORT = {
     "200": "200",
@@ -24,21 +24,6 @@ def test_a_class_is_told_by_its_own_name(code):
     assert short_code(code) == SHORT[code]
     counts = Counts.of([0, 0], [1, 2], code=[0, 1], codes=("404", code), n=[3, 4])
     assert int(counts.n @ counts.code_mask(SHORT[code])) == 4
-
-
-NEAREST = {
-    "SocketTimeoutExeption": "SocketTimeoutException",
-    "socketTimeoutException": "SocketTimeoutException",
-    "SocketTimeout": "SocketTimeoutException",
-    "OutOfMemoryException": "OutOfMemoryError",
-    "MyOwnException": None,
-    "": None,
-}
-
-
-@pytest.mark.parametrize("name", NEAREST)
-def test_the_nearest_name_is_like_it_in_more_than_its_end(name):
-    assert nearest(name) == NEAREST[name]
 
 
 #: Where the classes of these names are.

@@ -34,7 +34,7 @@ def check(
         found.append(_label_error(criterion, labels, label_patterns, transactions))
         found.append(_window_error(criterion, measured_s))
     for first, second in itertools.combinations(criteria, 2):
-        found.append(_duplicate_error(first, second) or _contradiction_error(first, second))
+        found.append(_duplicate_error(first, second))
     return [error for error in found if error]
 
 
@@ -112,28 +112,3 @@ def _duplicate_error(first: Criterion, second: Criterion) -> CriterionError | No
         return None
     problem = f"says the same as '{first.text}'"
     return CriterionError(second.text, "", None, problem, "remove one of them")
-
-
-def _contradiction_error(first: Criterion, second: Criterion) -> CriterionError | None:
-    """Two criteria of which every run fails at least one."""
-    for low, high in ((first, second), (second, first)):
-        if _floor_above_ceiling(low, high):
-            problem = f"no run can pass both it and '{first.text}'"
-            step = "a criterion states when a run fails: turn one of the conditions"
-            return CriterionError(second.text, "", None, problem, step)
-    return None
-
-
-def _floor_above_ceiling(floor: Criterion, ceiling: Criterion) -> bool:
-    """Whether `floor` demands more of a value than `ceiling` lets it have."""
-
-    def of(c: Criterion) -> tuple:
-        return c.subject, c.label, c.is_percent
-
-    if any(c.timeframe_s or not c.fail for c in (floor, ceiling)) or of(floor) != of(ceiling):
-        return False
-    if not (floor.condition[0] == "<" and ceiling.condition[0] == ">"):
-        return False
-    if floor.threshold != ceiling.threshold:
-        return floor.threshold > ceiling.threshold
-    return "=" in floor.condition or "=" in ceiling.condition

@@ -38,8 +38,9 @@ import re
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
 
+from tollgate.base.text import closest
 from tollgate.stats.response_codes import NAMES as CLASSES
-from tollgate.stats.response_codes import PREFIX, class_of, nearest
+from tollgate.stats.response_codes import PREFIX, class_of
 
 WORKER = "worker"
 MIB = 1024**2
@@ -194,7 +195,7 @@ def _check_class(text: str, mask: str) -> None:
     else:
         problem = "a class is written by its own name, without what stands before it"
     stem = name.strip("?*")
-    near = name if name in CLASSES or (stem and stem != name) else nearest(name)
+    near = name if name in CLASSES or (stem and stem != name) else closest(name, CLASSES)
     if near:
         step = f"did you mean 'rc{near}'? A code that the plan itself sets takes a wildcard"
     elif stem[:1].isalpha():

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.base.records import parse
 from tollgate.capacity import record as capacity_record
 from tollgate.compare import facts as compare_facts
 from tollgate.compare.record import CompareRecord
@@ -68,10 +69,9 @@ def contexts(run: Path, manifest: Manifest) -> list[ExecutionContext]:
 def settings_of(run: Path, manifest: Manifest) -> JudgeSettings:
     """How strictly a run is judged. Raises ManifestError."""
     try:
-        return JudgeSettings(**manifest.settings)
-    except (TypeError, ValueError) as error:
-        reason = str(error).removeprefix("JudgeSettings.__init__() ")
-        raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
+        return parse(JudgeSettings, manifest.settings)
+    except ValueError as error:
+        raise ManifestError(f"{run / NAME} can't be read: settings: {error}") from None
 
 
 def refuse_lower_bounds(criteria: Iterable[Criterion]) -> None:

@@ -5,8 +5,7 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tollgate.base.text import format_duration
@@ -38,8 +37,6 @@ from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Store, open_store
 from tollgate.schedule.silent import Silent
-from tollgate.workers.model import WorkerEvent
-from tollgate.workers.reading import TargetsWatched
 
 #: Said of a run of an earlier version, and of one whose seal was taken away.
 UNSEALED = f"{NAME} has no seal: it does not show whether criteria or settings were edited"
@@ -67,14 +64,20 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             return _measured(of, store)
     except (JtlError, OSError) as error:
         watched = workers.watched(run, of.manifest, planned, None)
-        events, problems = watched.events, (*watched.problems, *steps_seen(planned))
+        facts = replace(
+            _facts_of_record(of),
+            workers=watched.counts,
+            worker_events=watched.events,
+            machine_problems=(*watched.problems, *steps_seen(planned)),
+            jtl_error=str(error),
+        )
         return MeasuredExecution(
             name=planned.name,
             labels={},
             criteria=of.criteria,
             warmup_s=planned.warmup,
             measured_s=compare_facts.due_s(planned, compared),
-            facts=_facts(of, _end(of), watched, events, problems, jtl_error=str(error)),
+            facts=facts,
             resources=watched.resources,
             comparison=compared and not_compared(compared, compare_facts.labels_of(of.plan)),
             capacity=capacity_trials.gather(run, planned.name, None),
@@ -87,31 +90,30 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
     jtl = read_jtl(store, bins=of.bins)
     watched = workers.watched(of.run, of.manifest, planned, jtl)
     seen, course = _looked(of, store, jtl)
-    end = _end(of, jtl, seen)
-    cut_s = end.ended_s if end.interrupted or planned.stop_requested_at or seen else None
+    facts = _facts_of_record(of, jtl, seen)
+    cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None
     until_s = compare_facts.until_s(planned, compared, cut_s)
     samples = joined(of, store, jtl, until_s)
     clock = set_back(samples)
-    cut_short = end.interrupted or end.stopped_by
+    cut_short = facts.interrupted or facts.stopped_by
     silent = Silent() if cut_short else silent_groups(samples, until_s)
     # Whoever ended JMeter ended its thread groups as well.
     was_ended = cut_short or planned.ended_by_force or planned.exit_code
     early = EarlyEnds() if was_ended else groups_ended_early(samples, until_s)
-    resources = workers.losses(samples, watched.resources, end.ended_s)
+    resources = workers.losses(samples, watched.resources, facts.ended_s)
     searched = capacity_trials.gather(of.run, planned.name, store)
     waits = Waits(samples.labels)
     if not (seen or compared):  # they judge no request that may still be under way
-        waits = waits_at_end(samples, end.interrupted)
+        waits = waits_at_end(samples, facts.interrupted)
     # What showed how much the generator can send, no service was asked for.
     labels = {it: data for it, data in waits.labels.items() if not (searched and it[0] == NOTHING)}
     seen_problems = (*watched.problems, *steps_seen(planned))
-    facts = _facts(
-        of,
-        end,
-        watched,
-        events_left(watched.events, resources.outages),
-        (*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
-        (*silent.doubts, *early.doubts, *waits.notes),
+    facts = replace(
+        facts,
+        workers=watched.counts,
+        worker_events=events_left(watched.events, resources.outages),
+        machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
+        notes=(*facts.notes, *silent.doubts, *early.doubts, *waits.notes),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
         cut_off_line=jtl.cut_line,
         silent=silent.faults,
@@ -128,7 +130,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         facts=facts,
         resources=resources,
         forecast=followed
-        and forecast_facts(store, followed, jtl.origin_ms, end.ended_s, samples.parents),
+        and forecast_facts(store, followed, jtl.origin_ms, facts.ended_s, samples.parents),
         comparison=compared and compare_facts.gather(store, planned, of.plan, compared, cut_s),
         course=course,
         capacity=searched,
@@ -156,32 +158,36 @@ def _looked(
     return look and look.execution, course
 
 
-@dataclass(frozen=True)
-class _End:
-    """How the load ended before its time, as ExecutionFacts has it, and when STOP_AFTER ended it,
-    in seconds since its start; None where it did not."""
-
-    interrupted: bool
-    stopped_by: str | None
-    stop_requested_s: float | None
-    ended_s: float | None
-
-
-def _end(
+def _facts_of_record(
     of: ExecutionContext, jtl: Jtl | None = None, seen: MeasuredExecution | None = None
-) -> _End:
-    """seen: what was measured until a look or a stop, where that ended the load."""
+) -> ExecutionFacts:
+    """What the run's record says of the execution. seen: what was measured until a look or a stop,
+    where that ended the load."""
     manifest, planned = of.manifest, of.planned
     began, ended = workers.span(planned, jtl)
     interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
-    stop_s = planned.stop_requested_at
-    stop_s = None if stop_s is None else max(0.0, stop_s - began)
-    ends = [stop_s, ended - began if interrupted or stopped else None]
-    ended_s = min((end for end in ends if end is not None), default=None) if jtl else None
+    notes, ends = list(planned.notes), [ended - began] if interrupted or stopped else []
+    if planned.stop_requested_at is not None:
+        ends.append(max(0.0, planned.stop_requested_at - began))
+        notes.append(f"the load was ended after {format_duration(ends[-1])}")
+    ended_s = min(ends, default=None) if jtl else None
     if seen:
         stopped, ended_s = stopped and planned.stop, seen.facts.ended_s
-    return _End(interrupted, manifest.stopped_by if stopped else None, stop_s, ended_s)
+    generator_error = None if planned.began else "JMeter was never started"
+    if planned.ended is None:
+        generator_error = "the run is under way or was killed: its samples have no seal"
+    return ExecutionFacts(
+        interrupted=interrupted,
+        ended_s=ended_s,
+        stopped_by=manifest.stopped_by if stopped else None,
+        ended_by_force=planned.ended_by_force,
+        generator_exit=planned.exit_code,
+        generator_error=generator_error,
+        notes=(*notes, *([] if manifest.seal else [UNSEALED])),
+        lint=tuple(planned.lint),
+        url=planned.url,
+    )
 
 
 def _ended_before(planned: Execution, moment: float | None) -> bool:
@@ -189,36 +195,3 @@ def _ended_before(planned: Execution, moment: float | None) -> bool:
     the early stop at that moment; not if the moment is unknown, as in runs of before."""
     known = planned.ended is not None and moment is not None
     return known and planned.ended < moment
-
-
-def _facts(
-    of: ExecutionContext,
-    end: _End,
-    watched: TargetsWatched,
-    events: Sequence[WorkerEvent],
-    problems: Sequence[str],
-    notes: Sequence[str] = (),
-    **of_samples: object,
-) -> ExecutionFacts:
-    """of_samples: what else of the facts is known by the samples, or by their fault."""
-    planned, stop_s = of.planned, end.stop_requested_s
-    generator_error = None if planned.began else "JMeter was never started"
-    if planned.ended is None:
-        generator_error = "the run is under way or was killed: its samples have no seal"
-    of_end = [] if stop_s is None else [f"the load was ended after {format_duration(stop_s)}"]
-    of_seal = [] if of.manifest.seal else [UNSEALED]
-    return ExecutionFacts(
-        interrupted=end.interrupted,
-        ended_s=end.ended_s,
-        stopped_by=end.stopped_by,
-        ended_by_force=planned.ended_by_force,
-        generator_exit=planned.exit_code,
-        generator_error=generator_error,
-        workers=watched.counts,
-        worker_events=tuple(events),
-        machine_problems=tuple(problems),
-        notes=(*planned.notes, *of_end, *of_seal, *notes),
-        lint=tuple(planned.lint),
-        url=planned.url,
-        **of_samples,
-    )

@@ -20,7 +20,7 @@ from tollgate.schedule.model import Unanswered
 from tollgate.schedule.omission import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.schedule.threads import closed_groups, senders
 from tollgate.stats.counts import Counts
-from tollgate.stats.totals import COLUMNS, Totals
+from tollgate.stats.totals import Totals
 
 #: In the place of a response code.
 NO_ANSWER = "no answer before the load was ended"
@@ -172,14 +172,7 @@ def _failures(samples: ExecutionSamples, omitted: OmittedRequests) -> Iterator[t
 
 def _added(data: LabelData, extra: Counts) -> LabelData:
     """The label with these samples."""
-    seconds = extra.seconds
-    sums = {
-        "second": seconds,
-        "n": extra.sum_by_second().astype(np.int64),
-        "latency_ms": extra.sum_by_second(extra.elapsed_ms).astype(np.int64),
-    }
-    zeros = np.zeros(len(seconds), np.int64)
-    totals = Totals(*(sums.get(name, zeros) for name in COLUMNS), extra.width)
+    totals = Totals.unanswered(extra)
     known = ("service", "response", "without_generator_lateness")
     counts = {it: getattr(data, it) + extra for it in known if getattr(data, it) is not None}
     return replace(data, **counts, totals=Totals.merged([*filter(None, [data.totals]), totals]))

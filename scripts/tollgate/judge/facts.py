@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 
-from pydantic import computed_field
+from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Text, Unwritten
+from tollgate.base.records import STRICT
 from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
@@ -17,6 +19,8 @@ from tollgate.stats.counts import Counts
 from tollgate.stats.sequential import LEAST_STEP
 from tollgate.stats.totals import Totals
 from tollgate.workers.model import Resources, WorkerCount, WorkerEvent
+
+Tolerance = Annotated[float, Field(ge=0, le=0.5)]
 
 
 @dataclass(frozen=True)
@@ -243,33 +247,18 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """How strictly to judge."""
+    """How strictly to judge. A misspelt value must not choose the lenient side by itself."""
+
+    __pydantic_config__ = STRICT
 
     inconclusive_passes: bool = False
     cut_short_counts: bool = False
     """Whether an interrupted run is judged by what was measured until then."""
-    latency: str = "response"
+    latency: Literal["response", "service"] = "response"
     """`response` judges response time where a schedule exists, `service` never does."""
-    confidence: float = 0.95
-    missing_share: float = 0.01
+    confidence: Annotated[float, Field(ge=0.5, le=0.9999)] = 0.95
+    missing_share: Tolerance = 0.01
     """Of the scheduled requests, how many may be missing before the run is broken whatever its
     criteria say; one always may. Fewer are counted against each criterion."""
-    forecast_tolerance: float = 0.02
+    forecast_tolerance: Tolerance = 0.02
     """How far a step's requests may be from the forecast, as a share of it."""
-
-    def __post_init__(self) -> None:
-        """A misspelt value must not choose the lenient side by itself. Raises ValueError."""
-        for name in ("inconclusive_passes", "cut_short_counts"):
-            if getattr(self, name) not in (True, False):
-                raise ValueError(f"{name} must be true or false")
-        if self.latency not in ("response", "service"):
-            raise ValueError("latency must be response or service")
-        ranges = {
-            "confidence": (0.5, 0.9999),
-            "missing_share": (0, 0.5),
-            "forecast_tolerance": (0, 0.5),
-        }
-        for name, (low, high) in ranges.items():
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and low <= value <= high):
-                raise ValueError(f"{name} must be a share such as {getattr(JudgeSettings, name)}")

@@ -144,11 +144,8 @@ def with_unsent(
         counts = replace(counts, codes=tuple(code for _ in counts.codes))
     totals = part.totals
     if totals is not None:
-        n = counts.sum_by_second().astype(np.int64)
-        slow = counts.sum_by_second(counts.elapsed_ms).astype(np.int64)
-        nothing = np.zeros(len(n), np.int64)
-        late = Totals(counts.seconds, n, slow, slow, nothing, nothing, counts.width)
-        totals = Totals.merged([totals, late])
+        late = Totals.unanswered(counts)
+        totals = Totals.merged([totals, replace(late, connect_ms=late.latency_ms)])
     return replace(part, counts=Counts.merged([part.counts, counts]), totals=totals)
 
 

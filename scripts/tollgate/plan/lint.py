@@ -15,9 +15,9 @@ from tollgate.base.paths import jmeter_home
 from tollgate.base.text import did_you_mean, some_of
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.copy import with_includes
-from tollgate.plan.expressions import Expander
+from tollgate.plan.data_files import absent
 from tollgate.plan.inline import shares_fragments
-from tollgate.plan.jmx import CSV_DATA_SET, Element, read_tree
+from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
@@ -70,7 +70,11 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     found = [
         *remarks(root),
         *(() if shares_fragments(plan) else _parsed_anew(root)),
-        *missing_files(root, plan.parent, running),
+        *(
+            f"the {each.title} names {name}, which is not there: its path counts from the plan's "
+            "folder"
+            for each, name in absent(root, plan.parent, running)
+        ),
         *(f"{each} without an end" for each in endless),
     ]
     return list(dict.fromkeys(found))
@@ -240,21 +244,6 @@ def _changes(script: str, changing: Collection[str]) -> bool:
     return any(name in changing for name in _VARIABLE.findall(script)) or any(
         name not in _CONSTANT for name in _FUNCTION.findall(script)
     )
-
-
-def missing_files(root: Element, folder: Path, expander: Expander) -> Iterator[str]:
-    """The feeds and scripts that are not there, of those whose names are known before the run.
-
-    folder: the plan's, in which JMeter looks for both. expander: knows what the run will."""
-    for element in root.walk():
-        what = "CSV Data Set" if element.kind == CSV_DATA_SET else element.kind
-        for written in element.files:
-            file = expander.expand(written).value
-            if file and not (folder / file).is_file():
-                yield (
-                    f"the {what} {element.name!r} names {file}, which is not there: its path "
-                    "counts from the plan's folder"
-                )
 
 
 def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:

@@ -6,7 +6,6 @@ Which plugin has a class is known to the Plugins Manager, from the lists of jmet
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import zipfile
@@ -45,25 +44,12 @@ def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
 
 def advice(absent: dict[str, Path], home: Path) -> str:
     """One line on classes that are missing, as `missing` gives them, and what brings them."""
-    return (
-        f"it needs {some_of(list(absent), 3)}, which this JMeter does not have: "
-        f"{_installing(absent, home)}; what is of no plugin there, put as a jar into {home}/lib/ext"
-    )
-
-
-def _installing(absent: dict[str, Path], home: Path) -> str:
-    """How to install plugins; a user's own JMeter may be without the Plugins Manager."""
     command = home / "bin" / "PluginsManagerCMD.sh"
-    files = ",".join(str(file) for file in dict.fromkeys(absent.values()))
-    line = f"`{shlex.quote(str(command))} install-for-jmx {shlex.quote(files)}`"
-    if os.access(command, os.X_OK):
-        return f"install what has it by {line}"
-    jars = home / "lib" / "ext"
+    files = ",".join(map(str, dict.fromkeys(absent.values())))
     return (
-        "install what has it by the Plugins Manager, which is not there either: put "
-        f"jmeter-plugins-manager into {jars}, then `java -cp {shlex.quote(f'{jars}/')}"
-        "jmeter-plugins-manager-*.jar org.jmeterplugins.repository.PluginManagerCMDInstaller` and "
-        f"{line}"
+        f"it needs {some_of(list(absent), 3)}, which this JMeter does not have: install what has "
+        f"it by `{shlex.quote(str(command))} install-for-jmx {shlex.quote(files)}` (of the Plugins "
+        f"Manager); what is of no plugin there, put as a jar into {home}/lib/ext"
     )
 
 

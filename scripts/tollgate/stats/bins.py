@@ -26,7 +26,7 @@ class Bins:
 
     width_s: int = 1
     start_s: int = 0
-    end_s: int | None = None
+    end_s: int = 0
 
     @classmethod
     def of(cls, warmup_s: float, measured_s: float | None) -> Bins:
@@ -40,10 +40,8 @@ class Bins:
         """For each whole second (int64) the one that its bin begins with."""
         if self.width_s == 1:
             return second
-        regular = self._down(second, self.start_s)
-        if self.end_s is None:
-            return regular
-        return np.where(second < self.end_s, regular, self._down(second, self.end_s))
+        down = (self._down(second, border) for border in (self.start_s, self.end_s))
+        return np.where(second < self.end_s, *down)
 
     def _down(self, second: np.ndarray, border: int) -> np.ndarray:
         return (second - border) // self.width_s * self.width_s + border
@@ -52,10 +50,7 @@ class Bins:
         """SQL for the same; `second` is SQL for a whole number of seconds."""
         if self.width_s == 1:
             return second
-        regular = self._down_sql(second, self.start_s)
-        if self.end_s is None:
-            return regular
-        anew = self._down_sql(second, self.end_s)
+        regular, anew = (self._down_sql(second, it) for it in (self.start_s, self.end_s))
         return f"CASE WHEN {second} < {self.end_s} THEN {regular} ELSE {anew} END"
 
     def _down_sql(self, second: str, border: int) -> str:

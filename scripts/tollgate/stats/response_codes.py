@@ -8,7 +8,6 @@ and HTTP often throw, and the common ones of any code. A criterion on another on
 
 from __future__ import annotations
 
-import difflib
 import re
 
 PREFIX = "Non HTTP response code: "
@@ -40,15 +39,3 @@ def class_of(name: str) -> str:
     """A class's own name, without package, the class around it, and what JMeter writes before."""
     # What follows a $ is a number where the class has no name.
     return re.split(r"\.|\$(?=\D)", name.removeprefix(PREFIX))[-1]
-
-
-def nearest(name: str) -> str | None:
-    """The known name that is most like this one, None if none is. That most of them end alike says
-    nothing, and neither does capital or small."""
-    by_stem = {_stem(known): known for known in sorted(NAMES)}
-    near = difflib.get_close_matches(_stem(name), by_stem, 1, 0.75) if name else ()
-    return by_stem[near[0]] if near else None
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"(ex[cept]*i?on|error)s?$", "", name.lower())

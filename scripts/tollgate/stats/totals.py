@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.stats.counts import Counts
+
 COLUMNS = ("second", "n", "latency_ms", "connect_ms", "bytes", "threads")
 #: What each is read from: the column of the JTL, and Taurus's flag for it in `csv-jtl-flags`.
 SOURCES = {
@@ -33,6 +35,16 @@ class Totals:
     bytes: np.ndarray | None
     threads: np.ndarray | None
     width: int = 1
+
+    @classmethod
+    def unanswered(cls, counts: Counts) -> Totals:
+        """Those of requests without an answer: their first byte is as late as the end of their
+        wait, and nothing came of them."""
+        seconds = counts.seconds
+        n, waited_ms = counts.sum_by_second(), counts.sum_by_second(counts.elapsed_ms)
+        nothing = np.zeros(len(seconds), np.int64)
+        n, waited_ms = n.astype(np.int64), waited_ms.astype(np.int64)
+        return cls(seconds, n, waited_ms, nothing, nothing, nothing, counts.width)
 
     def window(self, from_s: float, to_s: float) -> Totals:
         """The bins that begin in [from_s, to_s)."""

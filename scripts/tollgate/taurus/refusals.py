@@ -11,6 +11,7 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
+from tollgate.base.records import parse
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
@@ -28,7 +29,7 @@ def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     refuse_unknown("verdict", given, [it.name.replace("_", "-") for it in fields(JudgeSettings)])
     found = {key.replace("-", "_"): it for key, it in given.items()}
     try:
-        JudgeSettings(**found)
+        parse(JudgeSettings, found)
     except ValueError as problem:
         named = str(problem).replace("_", "-")
         raise TaurusConfigError(f"verdict: modules.verdict.{named}") from None
