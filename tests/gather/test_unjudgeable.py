@@ -7,7 +7,6 @@ from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast.model import Followed, to_record
 from tollgate.gather.context import EvidenceError, contexts
-from tollgate.judge.unjudgeable import hardly_decided
 from tollgate.record import manifest
 from tollgate.record.interim import InterimSchedule
 
@@ -101,23 +100,3 @@ def test_each_problem_is_told_in_a_line_of_its_own(tmp_path):
     lines = refusal(tmp_path, *criteria, plan={}, forecast=forecast(30, sum=1.0)).splitlines()
     assert len(lines) == 3
     assert manifest.read(tmp_path).executions[0].forecast
-
-
-NEEDS = {
-    ("p50 of nap>1s", "fail of nap>0%"): 0,
-    ("p99.9 of nap>1s", "p50-slope of nap>1ms/min"): 1,
-    ("p99.9 of nap>1s, continue as non-failed",): 0,
-    ("hits>99", "fail>9", "bytes>=9"): 3,  # they take all of the budget
-    ("fail>0", "rc5??>=1", "hits<99", "fail>1%", "hits>9 over 2s"): 0,
-    ("p99.9>1s",): 0,  # who sends what, the plan says of each label
-}
-
-
-@pytest.mark.parametrize(("criteria", "lines"), NEEDS.items())
-def test_what_takes_all_of_the_budget_or_more_is_told_before_any_load(tmp_path, criteria, lines):
-    record = run_folder.make(tmp_path, criteria, interim=InterimSchedule.of(4.0, 8.0))
-    (planned,) = record.executions
-    (its,) = contexts(tmp_path, record)
-    assert len(list(hardly_decided(its.criteria, planned, its.plan))) == lines
-    planned.interim = None
-    assert not list(hardly_decided(its.criteria, planned, its.plan))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Mapping
 
 from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, RATE, SLOPE, Subject
 
@@ -52,45 +53,43 @@ def _minutes(text: str) -> float:
     return _duration_ms("threshold", text) / TIME_UNITS_MS["m"]
 
 
-def read_rate(unit: str, text: str) -> float:
-    """`1MB/min` or `0.5ms/s` in the unit, MB/min or ms/min. Raises ValueError."""
+def _read(pattern: str, text: str, what: str, step: str, *units: Mapping[str, float]) -> float:
+    """A number times the factor of each unit behind it. Raises ValueError."""
+    found = re.fullmatch(NUMBER + pattern, text.lower())
+    named = list(zip(found.groups()[1:], units, strict=True)) if found else []
+    if not found or any(unit not in known for unit, known in named):
+        raise ValueError("threshold", text, f"not a {what}", step)
+    return math.prod((float(found[1]), *(known[unit] for unit, known in named)))
+
+
+def _read_rate(unit: str, text: str) -> float:
+    """`1MB/min` or `0.5ms/s` in the unit, MB/min or ms/min."""
     amounts = SIZES_MB if unit == MEMORY_SLOPE else TIMES_MS
-    found = re.fullmatch(rf"{NUMBER}([a-z]+)/([a-z]+)", text.lower())
-    if not found or found[2] not in amounts or found[3] not in PER_MIN:
-        units = "B, KB, MB or GB" if amounts is SIZES_MB else "ms or s"
-        step = f"write it in {units} per s, min or h, as in 1{unit}"
-        raise ValueError("threshold", text, "not a slope", step)
-    return float(found[1]) * amounts[found[2]] * PER_MIN[found[3]]
+    units = "B, KB, MB or GB" if amounts is SIZES_MB else "ms or s"
+    step = f"write it in {units} per s, min or h, as in 1{unit}"
+    return _read(r"([a-z]+)/([a-z]+)", text, "slope", step, amounts, PER_MIN)
 
 
-def read_size(text: str) -> float:
-    """`400MB` in MB. Raises ValueError."""
-    found = re.fullmatch(rf"{NUMBER}([a-z]+)", text.lower())
-    if not found or found[2] not in SIZES_MB:
-        raise ValueError("threshold", text, "not a size", "write it in KB, MB or GB, as in 400MB")
-    return float(found[1]) * SIZES_MB[found[2]]
+def _read_size(text: str) -> float:
+    """`400MB` in MB."""
+    return _read("([a-z]+)", text, "size", "write it in KB, MB or GB, as in 400MB", SIZES_MB)
 
 
-def read_share(text: str) -> float:
-    """`90%` as 90; a process may take more than one core. Raises ValueError."""
-    found = re.fullmatch(rf"{NUMBER}\s*%", text)
-    if not found:
-        raise ValueError("threshold", text, "not a share of a core", "write it as 90%")
-    return float(found[1])
+def _read_share(text: str) -> float:
+    """`90%` as 90; a process may take more than one core."""
+    return _read(r"\s*%", text, "share of a core", "write it as 90%")
 
 
-def read_arrivals(text: str) -> float:
-    """`120/s` or `2/min` as arrivals a second. Raises ValueError."""
-    found = re.fullmatch(rf"{NUMBER}/([a-z]+)", text.lower())
-    if not found or found[2] not in PER_MIN:
-        raise ValueError("threshold", text, "not a rate", "write it per s, min or h, as in 120/s")
-    return float(found[1]) * PER_MIN[found[2]] / 60
+def _read_arrivals(text: str) -> float:
+    """`120/s` or `2/min` as arrivals a second."""
+    step = "write it per s, min or h, as in 120/s"
+    return _read("/([a-z]+)", text, "rate", step, PER_MIN) / 60
 
 
 # The thresholds that Taurus doesn't know, by the unit of results.
 RESOURCE_READERS = {
-    **{unit: functools.partial(read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
-    **{"MB": read_size, "%": read_share, "min": _minutes, RATE: read_arrivals},
+    **{unit: functools.partial(_read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
+    **{"MB": _read_size, "%": _read_share, "min": _minutes, RATE: _read_arrivals},
 }
 
 

@@ -15,7 +15,7 @@ from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.facts import LabelData
 from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import groups_before, is_done
-from tollgate.samples.threads import Key, Sent, read_sent, thread_samples
+from tollgate.samples.threads import Key, read_sent, thread_samples
 from tollgate.schedule.model import Unanswered
 from tollgate.schedule.omission import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.schedule.threads import closed_groups, senders
@@ -90,6 +90,7 @@ def _omitted_by_group(
     by_name = thread_samples(
         store, samples.parents, lambda name: loops.issuperset(_places(plan, name)), origin_ms
     )
+    paced = {key for key, data in samples.labels.items() if data.response is None}
     by_group: dict[tuple[int, ...], list[str]] = {}
     last_s: dict[int, float] = {}
     for name, threads in (by_name or {}).items():
@@ -110,7 +111,11 @@ def _omitted_by_group(
         due_ms = origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
         sent = read_sent(store, threads, samples.parents) or {}
         end = LoadEnd(*(min(end_ms, due_ms) for end_ms in ends_ms), is_lost)
-        yield groups, _omitted(samples.labels, groups, end, sent)
+        pauses = [each.all_pauses_ms for each in groups[0].samplers]
+        is_unknown = None in pauses or groups[0].may_be_cached
+        pause_ms = math.inf if is_unknown else max(pauses, default=0)
+        keys = _keys(samples.labels, groups)
+        yield groups, correct_coordinated_omission(end, sent, keys, paced, pause_ms)
 
 
 def _places(plan: Plan, name: str) -> tuple[int, ...]:
@@ -125,20 +130,6 @@ def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
     length_s = group.duration_s or group.length_s or math.inf
     begin_s = max((last_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
     return begin_s + (group.delay_s or 0.0) + length_s
-
-
-def _omitted(
-    labels: Mapping[Key, LabelData],
-    groups: Sequence[ThreadGroup],
-    end: LoadEnd,
-    sent: Mapping[str, Sent],
-) -> OmittedRequests:
-    pauses = [each.all_pauses_ms for each in groups[0].samplers]
-    is_unknown = None in pauses or groups[0].may_be_cached
-
-    pause_ms = math.inf if is_unknown else max(pauses, default=0)
-    paced = {key for key, data in labels.items() if data.response is None}
-    return correct_coordinated_omission(end, sent, _keys(labels, groups), paced, pause_ms)
 
 
 def _keys(labels: Mapping[Key, LabelData], groups: Sequence[ThreadGroup]) -> list[Key]:

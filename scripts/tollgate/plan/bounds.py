@@ -27,7 +27,7 @@ _JUMP = re.compile(r"TestLogicalAction|[Nn]extLoop|[Bb]reak\w*Loop")
 
 def stops_of(root: Element, expander: Expander) -> list[Stops]:
     """What may end each thread group, in the order of Plan.groups. root, expander: as in
-    endless_groups."""
+    unbounded_groups."""
     inside = [it for group in root.thread_groups for it in group.walk()]
     return [_stops(_scope(root, group), inside, expander) for group in root.thread_groups]
 
@@ -73,26 +73,13 @@ def _ends_with_its_file(element: Element, expander: Expander) -> bool:
     return element.kind == CSV_DATA_SET and ends == ["true", "false"]
 
 
-def endless_groups(plan: Plan, root: Element, expander: Expander) -> list[str]:
-    """`the thread group 'users' loops for ever` for each that nothing in the plan ends.
+def unbounded_groups(
+    plan: Plan, root: Element, expander: Expander
+) -> Iterator[tuple[str, list[str]]]:
+    """(`the thread group 'users' loops for ever`, what may end it all the same) of each group
+    without a bound of its own. What may end it, such as a script, is not known before the run.
 
-    root: the plan's tree. expander: knows its properties and variables. What may end a group at
-    some time counts as an end here; see presumed_ends."""
-    return [line for line, ends in _unbounded(plan, root, expander) if not ends]
-
-
-def presumed_ends(plan: Plan, root: Element, expander: Expander) -> list[str]:
-    """One line for each group that loops for ever unless something ends it that can't be judged
-    before the run, such as a script."""
-    return [
-        f"{line} unless {ends[0]} ends it, which can't be known before the run"
-        for line, ends in _unbounded(plan, root, expander)
-        if ends
-    ]
-
-
-def _unbounded(plan: Plan, root: Element, expander: Expander) -> Iterator[tuple[str, list[str]]]:
-    """(what goes on for ever, what may end it) of each group without a bound of its own."""
+    root: the plan's tree. expander: knows its properties and variables."""
     for group, element in zip(plan.groups, root.thread_groups, strict=True):
         if group.kind not in LOOPING or not group.samplers or group.duration_s:
             continue

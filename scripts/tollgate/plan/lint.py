@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tollgate.base.paths import jmeter_home
 from tollgate.base.text import did_you_mean, some_of
-from tollgate.plan.bounds import endless_groups
+from tollgate.plan.bounds import unbounded_groups
 from tollgate.plan.copy import with_includes
 from tollgate.plan.data_files import absent
 from tollgate.plan.inline import shares_fragments
@@ -66,7 +66,7 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     """What there is to say about a plan as it will run. Raises PlanError."""
     root = read_tree(plan, properties)
     running = running_expander_of(root, properties)
-    endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
+    at_start = expander_of(root, properties)
     found = [
         *remarks(root),
         *(() if shares_fragments(plan) else _parsed_anew(root)),
@@ -75,7 +75,11 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
             "folder"
             for each, name in absent(root, plan.parent, running)
         ),
-        *(f"{each} without an end" for each in endless),
+        *(
+            f"{line} without an end"
+            for line, ends in unbounded_groups(read_plan(plan, properties), root, at_start)
+            if not ends
+        ),
     ]
     return list(dict.fromkeys(found))
 

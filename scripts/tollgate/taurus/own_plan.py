@@ -122,16 +122,20 @@ class OwnPlan(Service):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
-        expander = expander_of(root, properties)
-        endless = plan_bounds.endless_groups(plan, root, expander)
-        if endless and not self.stop_after:
-            raise PlanError(
-                f"{path}: {endless[0]}, so that the run would never end: give it a duration, or "
-                "say when to end it, such as STOP_AFTER=10min"
-            )
         if not self.stop_after:
-            for line in plan_bounds.presumed_ends(plan, root, expander):
-                self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
+            found = list(plan_bounds.unbounded_groups(plan, root, expander_of(root, properties)))
+            if endless := [line for line, ends in found if not ends]:
+                raise PlanError(
+                    f"{path}: {endless[0]}, so that the run would never end: give it a duration, "
+                    "or say when to end it, such as STOP_AFTER=10min"
+                )
+            for line, ends in found:
+                self.log.warning(
+                    "plan: %s unless %s ends it, which can't be known before the run: "
+                    "STOP_AFTER=10min, say, ends it for certain",
+                    line,
+                    ends[0],
+                )
             self._warn_of_waits(plan)
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:

@@ -30,7 +30,6 @@ from tollgate.base.processes import defer_signals
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds
-from tollgate.judge.unjudgeable import hardly_decided
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
@@ -98,8 +97,6 @@ class Verdict(Reporter):
             for each, its in zip(planned, contexts(self.folder, made), strict=True):
                 refuse_lower_bounds(its.criteria)
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
-                for line in hardly_decided(its.criteria, each, its.plan):
-                    self.log.warning("verdict: %s", line)
         under_way(self.engine).manifest = made
 
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
