@@ -123,7 +123,7 @@ def test_a_name_that_holds_the_templates_word_is_written_as_it_is(name):
     router = files.new_files(NewTarget(name))[f"app/targets/{name}.js"]
     other = files.new_files(NewTarget("weather"))["app/targets/weather.js"]
     identifier = NewTarget(name).identifier
-    assert router.replace(identifier, "weather").replace(name, "weather") == other
+    assert router.replace(identifier, "weatherTarget").replace(name, "weather") == other
 
 
 def test_what_would_break_taurus_yml_is_refused_in_one_line():
@@ -227,10 +227,6 @@ def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, r
         ("cloud", "Taurus has a kind 'cloud' of its own"),
         ("install-tools", "Taurus has a kind 'install-tools' of its own"),
         ("off", "'off' means something else in YAML"),
-        ("express", "would be express in app/app.js, where that is taken"),
-        ("class", "would be class in app/app.js, where that is taken"),
-        ("health", "would be health in app/app.js, where that is taken"),
-        ("calculate", "would be calculate in app/app.js, where that is taken"),
         ("shop --url shop.example", "has url 'shop.example': write protocol, host"),
         ("shop --url http://a --path items", "'items' is no path"),
         ("shop --path /items", "--path is for a service of yours"),
@@ -284,6 +280,13 @@ def test_a_taurus_yml_without_kinds_at_its_end_is_refused(text, said):
         files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
 
 
+def test_an_app_js_that_has_the_router_already_is_refused():
+    target = NewTarget("order-service")
+    once = files.mounted((support.ROOT / files.APP).read_text(), target)
+    with pytest.raises(NewTargetError, match="would be orderServiceTarget in app"):
+        files.mounted(once, target)
+
+
 def test_an_app_js_without_its_list_is_refused():
     with pytest.raises(NewTargetError, match="name the service by --url or --app"):
         files.mounted("const x = 1;\n", NewTarget("shop"))
@@ -291,4 +294,4 @@ def test_an_app_js_without_its_list_is_refused():
 
 def test_a_name_with_dashes_is_an_identifier_in_javascript_and_a_word_in_properties():
     target = checked(NewTarget("order-service-2"))
-    assert (target.identifier, target.prefix) == ("orderService2", "order_service_2")
+    assert (target.identifier, target.prefix) == ("orderService2Target", "order_service_2")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 from pathlib import Path
 from typing import NoReturn
 
 from tollgate.base.paths import STATE
 from tollgate.record.environment import cpu_model
 from tollgate.schedule.share import ShareError, parse_share
+from tollgate.targets import probe
 from tollgate.taurus import engine_host
 
 
@@ -74,12 +74,8 @@ def _become(arguments: argparse.Namespace) -> NoReturn:
 
 def _check_ports(address: str, port: int) -> None:
     for each in (port, port + 1):
-        with socket.socket() as candidate:
-            candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                candidate.bind((address, each))
-            except OSError as problem:
-                raise engine_host.EngineError(
-                    f"it can't listen at {address}:{each} ({problem.strerror}): give an --address "
-                    "of this machine, and a --port that is free, as is the one behind it"
-                ) from None
+        if why := probe.why_taken(address, each):
+            raise engine_host.EngineError(
+                f"it can't listen at {address}:{each} ({why}): give an --address of this machine, "
+                "and a --port that is free, as is the one behind it"
+            )

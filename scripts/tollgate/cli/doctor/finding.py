@@ -15,8 +15,8 @@ _PLAIN = "\033[0m"
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """status: one of the three. what: was looked at. found: what was there. todo: the next step,
-    "" where there is nothing to do."""
+    """status: one of the three. what: was looked at. found: what was there. todo: the next step
+    where it is not OK, "" where there is none."""
 
     status: str
     what: str
@@ -35,7 +35,7 @@ def line(finding: Diagnosis, colour: bool) -> str:
     if colour:
         status = f"{_COLOURS[finding.status]}{status}{_PLAIN}"
     text = f"{status}  {finding.what:<12}  {finding.found}"
-    return f"{text}\n{'':<20}-> {finding.todo}" if finding.todo else text
+    return f"{text}\n{'':<20}-> {finding.todo}" if finding.todo and finding.status != OK else text
 
 
 def summary(findings: Iterable[Diagnosis]) -> str:

@@ -28,17 +28,11 @@ show() { printf '%s\\t%s\\t%s\\t%s\\n' "$@"; }
 for_each_prerequisite show
 """
 _BOOTSTRAP = "run scripts/bootstrap"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-#: Command lines that do: what needs them.
-_OPTIONAL = {
-    "Chromium": ((os.environ.get("CHROMIUM") or "chromium", *_BROWSERS), "the tests of the pages"),
-    "Xvfb": (("Xvfb",), "the tests of JMeter's window"),
-}
 
 
 def look() -> list[Diagnosis]:
     """Of every tool, in the order in which a run needs them."""
-    return [*prerequisites(), _git(), _pm2(), _jmeter(), _bzt(), *_optional()]
+    return [*prerequisites(), _git(), _pm2(), _jmeter(), _bzt()]
 
 
 def prerequisites() -> list[Diagnosis]:
@@ -58,9 +52,8 @@ def _prerequisite(name: str, command: str, least: str, found: str) -> Diagnosis:
     todo, place = f"install {name} {least} or later", shutil.which(command) or command
     if not found:
         return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
-    if _numbers(found) < _numbers(least):
-        return Diagnosis(FAIL, name, f"{found} ({place})", todo)
-    return Diagnosis(OK, name, f"{found} ({place})")
+    status = OK if _numbers(found) >= _numbers(least) else FAIL
+    return Diagnosis(status, name, f"{found} ({place})", todo)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -69,10 +62,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _git() -> Diagnosis:
-    if place := shutil.which("git"):
-        return Diagnosis(OK, "git", place)
+    place = shutil.which("git")
     todo = "install git: -compare takes its base from it, and a verdict names its commit"
-    return Diagnosis(WARN, "git", "not on PATH", todo)
+    return Diagnosis(OK if place else WARN, "git", place or "not on PATH", todo)
 
 
 def _pm2() -> Diagnosis:
@@ -113,13 +105,3 @@ def _bzt() -> Diagnosis:
         return Diagnosis(OK, "Taurus", f"bzt {metadata.version('bzt')}")
     except metadata.PackageNotFoundError:
         return Diagnosis(FAIL, "Taurus", "no bzt beside this Python", _BOOTSTRAP)
-
-
-def _optional() -> list[Diagnosis]:
-    found = []
-    for name, (commands, needed_by) in _OPTIONAL.items():
-        place = next(filter(None, map(shutil.which, commands)), None)
-        todo = f"only {needed_by} need it: scripts/system-packages installs it"
-        missing = Diagnosis(WARN, name, "not installed", todo)
-        found.append(Diagnosis(OK, name, place) if place else missing)
-    return found

@@ -64,9 +64,7 @@ def _ports(node_runs: bool) -> list[Diagnosis]:
         return [Diagnosis(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
     taken = []
     for app in apps:
-        try:
-            probe.port_is_free(pm2.HOST, app.port, app.name)
-        except probe.ProbeError:
+        if probe.why_taken(pm2.HOST, app.port):
             found = f"of app {app.name}: in use by {leftovers.port_owner(app.port)}"
             todo = f"end it, or set PORT_{app.name.upper().replace('-', '_')} to a free port"
             taken.append(Diagnosis(FAIL, f"port {app.port}", found, todo))
@@ -111,36 +109,27 @@ def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
 def judge_room(what: str, free: float, least: dict[str, float]) -> Diagnosis:
     """Of memory or disk, in bytes."""
     status = next((each for each in (FAIL, WARN) if free < least[each]), OK)
-    todo = "" if status == OK else f"make room: {least[WARN] / GIB:g} GiB would do"
+    todo = f"make room: {least[WARN] / GIB:g} GiB would do"
     return Diagnosis(status, what, f"{free / GIB:.1f} GiB free", todo)
 
 
 def judge_load(load: float, usable: int) -> Diagnosis:
     """load: processes at work or waiting for a core, over the last minute."""
+    status = OK if load <= BUSY * usable else WARN
     found = f"{load:.2f} on {usable} cores in the last minute"
-    if load <= BUSY * usable:
-        return Diagnosis(OK, "load", found)
-    return Diagnosis(WARN, "load", found, f"end what else runs here; {NOISE}")
+    return Diagnosis(status, "load", found, f"end what else runs here; {NOISE}")
 
 
 def judge_governors(governors: set[str]) -> Diagnosis:
     """What decides the frequency of the cores."""
-    if not governors:
-        return Diagnosis(OK, "frequency", "can't be read here, as in most virtual machines")
-    found = ", ".join(sorted(governors))
-    if governors == {"performance"}:
-        return Diagnosis(OK, "frequency", found)
+    status = OK if governors <= {"performance"} else WARN
+    found = ", ".join(sorted(governors)) or "can't be read here, as in most virtual machines"
     steady = "`cpupower frequency-set -g performance` keeps it from following the load"
-    todo = f"{steady}; {NOISE}"
-    return Diagnosis(WARN, "frequency", found, todo)
+    return Diagnosis(status, "frequency", found, f"{steady}; {NOISE}")
 
 
 def judge_clock(source: str) -> Diagnosis:
     """Where the kernel takes the time from."""
-    if not source:
-        return Diagnosis(OK, "clock", "can't be read here")
-    if source in FAST_CLOCKS:
-        return Diagnosis(OK, "clock", source)
-    return Diagnosis(
-        WARN, "clock", source, "boot with another: reading this one takes microseconds"
-    )
+    status = OK if source in ("", *FAST_CLOCKS) else WARN
+    todo = "boot with another: reading this one takes microseconds"
+    return Diagnosis(status, "clock", source or "can't be read here", todo)

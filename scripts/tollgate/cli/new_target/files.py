@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape
 import yaml
 from jinja2 import Template
 
+from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
 from tollgate.taurus.engine import BASE_CONFIG
 
@@ -27,14 +28,6 @@ LONGEST = 40
 #: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias;
 #: the last three mean something else where plans/capacity.jmx chooses what to send.
 TAKEN = ("latest", "new", "both", "check", "nothing", "end", "default")
-#: Words of JavaScript that can't name a variable.
-_WORDS = """
-    arguments await break case catch class const continue debugger default delete do else enum eval
-    export extends false finally for function if implements import in instanceof interface let new
-    null package private protected public return static super switch this throw true try typeof
-    undefined var void while with yield
-"""
-RESERVED = frozenset(_WORDS.split())
 _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
 _LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
 
@@ -59,9 +52,9 @@ class NewTarget:
 
     @property
     def identifier(self) -> str:
-        """The name in JavaScript: `orderService` for `order-service`."""
+        """The name in JavaScript, which is none of its words: `orderServiceTarget`."""
         first, *others = self.name.split("-")
-        return first + "".join(word.capitalize() for word in others)
+        return "".join([first, *(word.capitalize() for word in others), "Target"])
 
     @property
     def prefix(self) -> str:
@@ -89,7 +82,7 @@ def checked(target: NewTarget) -> NewTarget:
 def mounted(app: str, target: NewTarget) -> str:
     """The text of app/app.js with the target's router. Raises NewTargetError."""
     word = target.identifier
-    if word in RESERVED or re.search(rf"\b{re.escape(word)}\b", app):
+    if re.search(rf"\b{word}\b", app):
         raise NewTargetError(
             f"{target.name!r} would be {word} in app/app.js, where that is taken: "
             "choose another name"
@@ -251,19 +244,22 @@ def _read(root: Path, path: str) -> str:
 
 def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> None:
     """Write new files, and others anew. Raises NewTargetError and leaves everything as it was
-    where one of the new files is there already, or one can't be written."""
+    where one of the new files is there already, or one can't be written. New files are put in
+    their places first: where that fails, they are removed again."""
     there = [path for path in new if (root / path).exists()]
     if there:
         raise NewTargetError(f"{there[0]} is there already: choose another name, or remove it")
-    before = {path: (root / path).read_bytes() for path in changed}
     texts = {**new, **changed}
     try:
         for path, text in texts.items():  # a full disk shows here, before anything has changed
             _growing(root / path).write_text(text, encoding="utf-8")
-        for path in texts:
-            _growing(root / path).replace(root / path)
+        with defer_signals():
+            for path in texts:
+                _growing(root / path).replace(root / path)
     except BaseException as error:
-        _undo(root, new, before)
+        for path in [*map(_growing, map(root.joinpath, texts)), *map(root.joinpath, new)]:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         if isinstance(error, OSError):
             reason = f"{error.filename or root}: {error.strerror}"
             raise NewTargetError(f"nothing was made: {reason}") from None
@@ -272,16 +268,3 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
 
 def _growing(path: Path) -> Path:
     return path.with_name(f".{path.name}.new")
-
-
-def _undo(root: Path, new: Mapping[str, str], before: Mapping[str, bytes]) -> None:
-    for path in [*new, *before]:
-        with contextlib.suppress(OSError):
-            _growing(root / path).unlink(missing_ok=True)
-    for path in new:
-        with contextlib.suppress(OSError):
-            (root / path).unlink(missing_ok=True)
-    for path, content in before.items():
-        with contextlib.suppress(OSError):
-            if (root / path).read_bytes() != content:
-                (root / path).write_bytes(content)
