@@ -202,3 +202,18 @@ def test_a_run_of_a_version_that_could_compact_and_did_not_is_read(tmp_path):
         older["executions"][0]["pieces_sha256"] = None
         del older["seal"]
     assert manifest.read(tmp_path) == replace(MANIFEST, seal=None)
+
+
+def test_a_run_whose_samples_an_earlier_version_compacted_is_refused(tmp_path):
+    manifest.write(MANIFEST, tmp_path)
+    (tmp_path / "kpi.pieces").mkdir()
+    assert manifest.read(tmp_path) == MANIFEST
+    (tmp_path / "kpi.pieces" / "index.json").write_text('{"version": 1}')
+    with pytest.raises(manifest.ManifestError, match="was compacted by an earlier version"):
+        manifest.read(tmp_path)
+    (tmp_path / "kpi.pieces" / "index.json").unlink()
+    with edited_record(tmp_path) as older:
+        older["executions"][0]["pieces_sha256"] = "0" * 64
+        del older["seal"]
+    with pytest.raises(manifest.ManifestError, match="was compacted by an earlier version"):
+        manifest.read(tmp_path)

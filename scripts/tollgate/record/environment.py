@@ -91,6 +91,8 @@ def fingerprint(plans: Path | None = None) -> Environment:
     """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
     SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
     plan."""
+    # By their paths, for two fragments may share a name, and an included file may have any.
+    files = sorted(path for path in plans.rglob("*") if path.is_file()) if plans else []
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -107,7 +109,7 @@ def fingerprint(plans: Path | None = None) -> Environment:
         },
         "commit": commit(),
         "variables": variables(os.environ),
-        "plans": _hashes(plans) if plans else {},
+        "plans": {path.relative_to(plans).as_posix(): digest(path) for path in files},
     }
 
 
@@ -117,13 +119,6 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     text = Redaction().text
     names = (*_RUN, *SERVICE, *GENERATOR)
     return {name: text(environment[name]) for name in names if environment.get(name)}
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file below a folder, by its path in there: two fragments may share a name,
-    and an included file may have any."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): digest(path) for path in files}
 
 
 def cpu_model() -> str:

@@ -238,10 +238,12 @@ def read(run: Path) -> Manifest:
         for each in executions if isinstance(executions, list) else ():
             if not isinstance(each, dict):
                 continue
-            if problem := compacted(each, run):
-                raise ManifestError(problem)
-            for name in (_COMPACTED, _IN_FLIGHT):
-                each.pop(name, None)
+            each.pop(_IN_FLIGHT, None)
+            if each.pop(_COMPACTED, None) or any(run.glob("*.pieces/index.json")):
+                raise ManifestError(
+                    f"{run} was compacted by an earlier version of Tollgate, and its JTLs do not "
+                    "hold all samples: judge the run with that version"
+                )
 
     return records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
 
@@ -261,22 +263,6 @@ def _unreadable(fields: Mapping[str, Any]) -> str:
     return (
         f"was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
         "the run was archived"
-    )
-
-
-def compacted(raw: Mapping[str, Any], run: Path) -> str:
-    """One line if an earlier version moved samples of an execution, given as run.json has it, from
-    its JTL to Parquet files; an empty string if not."""
-    name = raw.get("jtl")
-    if not isinstance(name, str) or not name:
-        return ""
-    jtl = run / name
-    index = jtl.parent / f"{jtl.stem}.pieces" / "index.json"
-    if not raw.get(_COMPACTED) and not index.is_file():
-        return ""
-    return (
-        f"{jtl} was compacted by an earlier version of Tollgate, and does not hold all samples: "
-        "judge the run with that version; its `tollgate samples` writes the whole file"
     )
 
 

@@ -88,7 +88,6 @@ def _listed(run: Path) -> Listed:
     found = _text(verdict, "verdict")
     if judged is not None and found not in ORDER:
         no_verdict = f"{VERDICT} holds none of the verdicts {', '.join(ORDER)}"
-    compacted = [manifest.compacted(it, run) for it in _objects(planned, "executions")]
     reasons = _objects(verdict, "reasons")
     return Listed(
         name=run.name,
@@ -101,7 +100,7 @@ def _listed(run: Path) -> Listed:
         executions=_executions(run, planned, verdict),
         environment=_mapping(verdict, "environment") or _mapping(planned, "environment"),
         page=_page(run),
-        problem="; ".join(it for it in (no_verdict, no_plan, *compacted) if it),
+        problem="; ".join(it for it in (no_verdict, no_plan) if it),
     )
 
 
