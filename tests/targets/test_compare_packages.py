@@ -162,7 +162,7 @@ def test_packages_in_the_repository_stay_what_they_are(base, given):
 def test_npm_s_reason_is_what_explains_most():
     said = "npm error code E404\nnpm error 404 no such package\nnpm error A complete log of this"
     assert checkout._reason(said) == "404 no such package"
-    assert checkout._reason("npm ERR! code EUSAGE\n") == "code EUSAGE"
+    assert checkout._reason("npm ERR! code EUSAGE\n") == "npm ERR! code EUSAGE"
     assert checkout._reason("killed\n") == "killed"
     assert checkout._reason("") == "it said nothing"
 

@@ -144,25 +144,10 @@ def test_a_base_may_be_named_in_every_way_that_git_knows(upstream, name):
     assert not found.is_control
 
 
-FETCH = "`git fetch` it"
-
-
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [
-        *(("featur", "did you mean feature?"), ("--all", FETCH), ("HEAD:app", FETCH)),
-        *(("f00f00f", FETCH), ("", FETCH)),
-    ],
-)
-def test_a_base_that_git_does_not_know_is_refused_with_the_nearest(clone, name, step):
+@pytest.mark.parametrize("name", ["featur", "--all", "HEAD:app", "f00f00f", ""])
+def test_a_base_that_git_does_not_know_is_refused_with_what_to_do(clone, name):
     said = refused(clone.root, name)
-    assert said.startswith(f"BASE is {name!r}, and git knows no such commit here: ")
-    assert step in said
-
-
-def test_a_branch_that_only_the_remote_has_is_found_under_its_name_there(clone):
-    clone.git("branch", "--delete", "--force", "main")
-    assert "did you mean origin/main?" in refused(clone.root, "main")
+    assert said.startswith(f"BASE is {name!r}, and git knows no such commit here: `git fetch` it")
 
 
 def test_a_shallow_clone_without_the_merge_base_says_how_to_get_it(clone, tmp_path):
@@ -186,9 +171,7 @@ def test_what_has_no_history_to_find_a_base_in_is_refused(upstream, tmp_path, mo
     upstream.commit("unrelated")
     assert "HEAD and main have no commit in common; or set BASE" in refused(upstream.root)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    said = refused(tmp_path)
-    assert "not a git repository" in said
-    assert "BASE_URL and HEAD_URL" in said
+    assert "not a git repository" in refused(tmp_path)
     Repo(tmp_path).git("init", "--quiet")
     assert "has no commit yet" in refused(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -10,6 +10,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
+import support
 from support import jmx_text as jmx
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
@@ -23,7 +24,7 @@ from tollgate.capacity.trials import gather
 from tollgate.criteria.grammar import CriterionError
 from tollgate.plan.read import read_plan
 from tollgate.samples.store import open_store
-from tollgate.taurus.capacity import Capacity, free_port
+from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.shared import under_way
 
 SERVES_MS = 15.0
@@ -275,7 +276,7 @@ def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
 def test_no_server_is_left_behind():
     service = Capacity()
     service.parameters = BetterDict()
-    service.idle_port = free_port()
+    service.idle_port = support.free_port()
     service.startup()
     idle = service.idle
     with socket.create_connection(("127.0.0.1", service.idle_port)):

@@ -48,7 +48,7 @@ def test_a_plan_that_can_t_be_read_is_refused(compare):
 def test_an_unknown_base_is_refused_before_anything_is_touched(compare, monkeypatch, tmp_path):
     monkeypatch.setenv("BASE", "featur")
     made = compare()
-    assert "did you mean feature?" in refused(made, ToolError)
+    assert "git knows no such commit here" in refused(made, ToolError)
     assert made.engine.services[0].calls == []
     assert not (tmp_path / "base").exists()
 

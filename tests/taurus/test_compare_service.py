@@ -179,7 +179,7 @@ def test_base_and_head_are_asked_for_what_the_plan_asks_alone(begun):
     probes = wanted_probes(made.engine.config, common)
     labels = labels_of(read_plan(ROOT / "plans" / "compare.jmx", {}))
     for side in ("base", "head"):
-        asked = {path.split("/")[1].partition("?")[0] for path, *_ in probes[side]}
+        asked = {it.path.split("/")[1].partition("?")[0] for it in probes[side]}
         assert asked == set(labels)
 
 

@@ -65,24 +65,6 @@ def test_settings_of_a_module_that_there_is_not_are_refused_with_the_nearest(nam
     assert f"the entry {wrong!r}, which does not exist: did you mean {name!r}?" in told
 
 
-FORMER = "is called modules.stop-when-decided now"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"modules": {"looks": {"budget": "8m"}}}, f"modules.looks {FORMER}"),
-        ({"services": [{"module": "looks"}]}, FORMER),
-        (
-            {"modules": {"targets": {"class": "tollgate.taurus.Targets"}}},
-            "such as tollgate.taurus.targets.Targets",
-        ),
-    ],
-)
-def test_what_was_named_otherwise_before_is_refused_with_its_name(changes, said):
-    assert said in refused(engine(**changes).prepare)
-
-
 def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_path):
     made = engine(**{"x-limits": ["p95>1s"]})
     made.artifacts_dir = str(tmp_path)

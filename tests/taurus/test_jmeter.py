@@ -1,14 +1,12 @@
 """Where JMeter runs, and how bzt follows a JTL while JMeter writes it."""
 
 import logging
-import signal
 import subprocess
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
-import psutil
 import pytest
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
 from bzt.modules.provisioning import Local
@@ -240,19 +238,6 @@ def test_nothing_is_read_of_a_jmeter_that_was_ended():
     assert list(records.get_lines()) == ["a\n", "b\n"]
     records.is_over = True
     assert list(records.get_lines()) == []
-
-
-def test_a_jmeter_that_was_stopped_goes_on_so_that_it_can_end():
-    executor = InstalledJMeter()
-    executor.log, executor.execution = logging.getLogger("jmeter"), BetterDict()
-    executor.label = "fork"
-    with psutil.Popen(["sleep", "600"], start_new_session=True) as process:
-        executor.process = process
-        process.send_signal(signal.SIGSTOP)
-        support.wait_until(lambda: process.status() == psutil.STATUS_STOPPED, "it has stopped")
-        executor._let_go_on()
-        support.wait_until(lambda: process.status() != psutil.STATUS_STOPPED, "it goes on")
-        process.kill()
 
 
 EXCEPT = "-Dhttp.nonProxyHosts="

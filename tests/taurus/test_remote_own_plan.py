@@ -15,9 +15,9 @@ def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
     (tmp_path / "own.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("home"), rows)))
     (tmp_path / "items.csv").write_text("1\n2\n")
     engine = SimpleNamespace(config=BetterDict.from_dict({"modules": {"jmeter": {}}}))
-    execution, files = {"scenario": BetterDict.from_dict({"script": str(tmp_path / "own.jmx")})}, {}
+    scenario, files = BetterDict.from_dict({"script": str(tmp_path / "own.jmx")}), {}
     remote = RemoteLoad(("127.0.0.1:1", "127.0.0.1:3"), "")
     prepared = PreparedExecution()
-    remote._give(engine, execution, prepared, files)
+    remote._give(engine, "own.jmx", scenario, prepared, files)
     assert files == {"items.csv": dict.fromkeys((1, 2), hash_of(b"1\n2\n"))}
     assert "2 times the plan's" in prepared.notes[0]

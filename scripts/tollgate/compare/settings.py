@@ -82,7 +82,7 @@ INJECTIONS = {
     "INJECT_DELAY_MS": ("delay_ms", r"\d+", "a whole number of milliseconds such as 5"),
 }
 _EXAMPLES = {"gates": ",".join(METRICS), "labels": "sum,search"}
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -214,9 +214,9 @@ def _yes_or_no(name: str, value: object) -> bool:
 
 
 def seconds_of(name: str, value: object) -> float:
-    """`600`, `10m`, `90 s` or `1h`: whole seconds, for these are what is counted. name: of the
-    setting. Raises SettingError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
+    """`600`, `10m`, `10min`, `90 s` or `1h`: whole seconds, for these are what is counted. name: of
+    the setting. Raises SettingError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", str(value).strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else math.nan
     if isinstance(value, bool) or not seconds >= 1 or seconds % 1:
         raise SettingError(f"{name} is {value!r}: write whole seconds, such as 600 or 10m")

@@ -42,8 +42,6 @@ NPM = ("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=e
 INSTALL_LIMIT_S = 900
 #: Characters of npm's reason that are shown.
 LONGEST = 160
-#: What npm says before and after the reason.
-_NO_REASON = ("code ", "errno ", "syscall ", "path ", "network ", "A complete log", "Or, ")
 #: Packages that need not be there, or that are a part of the checkout.
 _NOT_NEEDED = ("dev", "optional", "devOptional", "link")
 _REPAIR = "run scripts/bootstrap"
@@ -231,11 +229,9 @@ def _install(base: Path, log: Path) -> None:
 
 
 def _reason(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    marked = re.findall(r"^npm (?:error|ERR!) (.+)", output, re.MULTILINE)
-    reasons = [line for line in marked if not line.startswith(_NO_REASON)]
-    said = (reasons or marked or lines or ["it said nothing"])[0]
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
+    """What npm gives behind the codes of the error; its last line where it gives nothing."""
+    marked = re.findall(r"^npm (?:error|ERR!) (?!(?:code|errno|syscall|path) )(.+)", output, re.M)
+    return (marked or output.split("\n")[-2:-1] or ["it said nothing"])[0][:LONGEST]
 
 
 def check_out(root: Path, revision: str, into: Path) -> Path:

@@ -7,7 +7,6 @@ merged meanwhile.
 
 from __future__ import annotations
 
-import difflib
 import os
 import subprocess
 from dataclasses import dataclass
@@ -114,8 +113,7 @@ class Revisions:
 
 def find_revisions(root: Path, wanted: str | None) -> Revisions:
     """wanted: a revision, None for the default. Raises GitError, one line."""
-    if ask(root, "rev-parse", "--is-inside-work-tree") != "true":
-        _refuse_folder(root)
+    demand(root, "rev-parse", "--show-toplevel")  # no checkout, or one of another user
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:
         raise GitError(f"{root} has no commit yet: commit what the base is to be")
@@ -139,17 +137,6 @@ def find_revisions(root: Path, wanted: str | None) -> Revisions:
     return Revisions(base, f"merge base with {main}", head, changed, ignored)
 
 
-def _refuse_folder(root: Path) -> None:
-    """Raises GitError with git's own reason: no checkout, or one of another user."""
-    try:
-        demand(root, "rev-parse", "--show-toplevel")
-    except GitError as problem:
-        raise GitError(
-            f"{problem}: the base comes out of git, so run in a clone, or compare what runs "
-            "elsewhere with BASE_URL and HEAD_URL"
-        ) from None
-
-
 def _changed(root: Path) -> tuple[str, ...]:
     """The files in the project, also new ones, that are not as in its commit or that git is not
     to look at: a lower-case letter stands for assume-unchanged, S for skip-worktree."""
@@ -167,18 +154,9 @@ def _commit(root: Path, wanted: str) -> str:
     found = None if wanted.startswith("-") else ask(root, *_VERIFY, wanted)
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
-        hint = _SHALLOW if _is_shallow(root) else _nearest(root, wanted)
+        hint = _SHALLOW if _is_shallow(root) else "`git fetch` it, or name another one"
         raise GitError(f"BASE is {wanted!r}, and git knows no such commit here: {hint}")
     return found
-
-
-def _nearest(root: Path, wanted: str) -> str:
-    """The next step for a name that git does not know."""
-    refs = ("refs/heads", "refs/remotes", "refs/tags")
-    names = demand(root, "for-each-ref", "--format=%(refname:short)", *refs).splitlines()
-    remotes = [name for name in names if name.endswith(f"/{wanted}")]
-    near = remotes or difflib.get_close_matches(wanted, names, 1)
-    return f"did you mean {near[0]}?" if near else "`git fetch` it, or name another one"
 
 
 def _main_branch(root: Path) -> str:

@@ -1,11 +1,7 @@
-"""What keeps runs apart: one at a time in a checkout, and UDP ports of its own for each.
+"""What keeps runs apart: one at a time in a checkout.
 
 A run holds the lock for as long as its process lives, and writes down the processes that would
 outlive it. The next run takes the lock and ends them by id, see leftovers.py.
-
-JMeter listens on a UDP port for messages such as `Shutdown`, from whomever on the machine. So each
-run keeps a block of ports to itself, by a lock in a folder that all checkouts of a user share;
-another user's run that has the same block finds its ports taken and goes on to the next.
 """
 
 from __future__ import annotations
@@ -13,14 +9,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import functools
-import itertools
 import json
 import os
 import socket
 import stat
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -31,10 +23,6 @@ from tollgate.base.paths import STATE
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"
-#: Above JMeter's own 4445 to 4455, and below those that systems give away by themselves.
-FIRST_PORT, SIZE, BLOCKS = 24_000, 16, 400
-#: JMeter listens on no port up to 1000.
-NO_PORT = 0
 
 
 class AlreadyRunning(Exception):  # noqa: N818 - it is a state, not a mistake
@@ -114,30 +102,11 @@ def _after_boot(process: psutil.Process) -> float:
     return process.create_time() - psutil.boot_time()
 
 
-def take_port() -> int:
-    """A port that is free now, another one each call as long as there are any; NO_PORT where no
-    block can be had. The block is this process's until it ends, however it ends."""
-    try:
-        ports, _lock = _reserved()
-    except OSError:
-        return NO_PORT
-    return next((port for port in itertools.islice(ports, SIZE) if _is_free(port)), NO_PORT)
-
-
-@functools.cache
-def _reserved() -> tuple[Iterator[int], IO[str]]:
-    """The block's ports, over and over, and its lock."""
-    for block in range(BLOCKS):
-        folder = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}"
-        lock = (private_folder(folder) / f"shutdown-ports-{block}.lock").open("a")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            continue
-        first = FIRST_PORT + block * SIZE
-        return itertools.cycle(range(first, first + SIZE)), lock
-    raise OSError("all blocks of ports are in use")
+def free_port(kind: socket.SocketKind) -> int:
+    """A port of this machine that is free now: of TCP (SOCK_STREAM) or of UDP (SOCK_DGRAM)."""
+    with socket.socket(type=kind) as candidate:
+        candidate.bind(("", 0))
+        return candidate.getsockname()[1]
 
 
 def private_folder(folder: Path) -> Path:
@@ -148,12 +117,3 @@ def private_folder(folder: Path) -> Path:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     return folder
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(type=socket.SOCK_DGRAM) as candidate:
-        try:
-            candidate.bind(("", port))
-        except OSError:
-            return False
-    return True

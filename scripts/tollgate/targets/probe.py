@@ -5,18 +5,17 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-import math
 import re
 import socket
 import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
-from tollgate.targets.scenarios import Probes
+from tollgate.targets.scenarios import Probe, Probes
 
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15
@@ -24,8 +23,6 @@ REQUEST_TIMEOUT = 15
 LOOK_AGAIN = 0.05
 #: Seconds that an app may take from `ready` to its first right answer.
 ANSWER_TIMEOUT = 20
-#: How often what is expected within a time is asked before it counts as slower.
-TRIES = 3
 #: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
 #: because the host's name can't be one.
 NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
@@ -35,17 +32,24 @@ class ProbeError(Exception):
     """One line: what was asked, what came back, and what to do."""
 
 
-def port_is_free(host: str, port: int, app: str) -> None:
-    """Raise ProbeError when something listens on the port that an app is going to need."""
+def why_taken(host: str, port: int) -> str:
+    """Why nothing can listen on a TCP port there; an empty string if it can."""
     with socket.socket() as candidate:
         candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             candidate.bind((host, port))
-        except OSError:
-            raise ProbeError(
-                f"port {port} of app {app!r} is in use by {leftovers.port_owner(port)}: "
-                "stop it, or change the port in ecosystem.config.js"
-            ) from None
+        except OSError as problem:
+            return problem.strerror or str(problem)
+    return ""
+
+
+def port_is_free(host: str, port: int, app: str) -> None:
+    """Raise ProbeError when something listens on the port that an app is going to need."""
+    if why_taken(host, port):
+        raise ProbeError(
+            f"port {port} of app {app!r} is in use by {leftovers.port_owner(port)}: "
+            "stop it, or change the port in ecosystem.config.js"
+        )
 
 
 def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
@@ -83,32 +87,32 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
 
     Any answer does of an app whose answers carry no X-Worker, as it is none of ours; returns what
     is not proven then, an empty string if nothing is left open. Raises ProbeError."""
-    seen: set[str] = set()
-    deadline = time.monotonic() + timeout
-    problem = "nothing came back"
-    while len(seen) < workers:
+    seen: set[str | None] = set()
+
+    def missing() -> str:
         try:
-            worker = _worker_that_answers(host, app.port)
+            seen.add(_worker_that_answers(host, app.port))
         except NO_ANSWER as error:
-            problem = str(error) or type(error).__name__
-        else:
-            if worker is None and workers > 1:
-                return (
-                    f"responses of {app.name} have no X-Worker header, so it is unknown whether "
-                    f"each of its {workers} workers answers; PM2 reports that they run"
-                )
-            if worker is None:
-                return ""
-            seen.add(worker)
-            problem = f"only {len(seen)} of {workers} workers answered"
+            return str(error) or type(error).__name__
+        is_proven = None in seen or len(seen) >= workers
+        return "" if is_proven else f"only {len(seen)} of {workers} workers answered"
+
+    _wait(missing, f"app {app.name!r} did not answer on {host}:{app.port}", app, timeout)
+    if workers == 1 or None not in seen:
+        return ""
+    return (
+        f"responses of {app.name} have no X-Worker header, so it is unknown whether each of its "
+        f"{workers} workers answers; PM2 reports that they run"
+    )
+
+
+def _wait(missing: Callable[[], str], failed: str, app: pm2.App, timeout: float) -> None:
+    """Until nothing is missing any more. failed: what to say of an app where that takes longer."""
+    deadline = time.monotonic() + timeout
+    while problem := missing():
         if time.monotonic() > deadline:
-            raise ProbeError(
-                f"app {app.name!r} did not answer on {host}:{app.port} within {timeout:g} s "
-                f"({problem}): {last_error(app.name)}"
-            )
-        if not seen:
-            time.sleep(LOOK_AGAIN)
-    return ""
+            raise ProbeError(f"{failed} within {timeout:g} s ({problem}): {last_error(app.name)}")
+        time.sleep(LOOK_AGAIN)
 
 
 def _worker_that_answers(host: str, port: int) -> str | None:
@@ -149,14 +153,8 @@ def unanswered(url: Url) -> str:
 def wait_for_balancer(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
     """Wait until a balancer deals to each of these apps. It passes on whatever else it is asked, so
     that its answers carry the X-Worker of the server behind."""
-    deadline = time.monotonic() + timeout
-    while problem := _missing_in_the_deal(host, app.port, servers):
-        if time.monotonic() > deadline:
-            raise ProbeError(
-                f"app {app.name!r} on {host}:{app.port} does not deal to all of its servers after "
-                f"{timeout:g} s ({problem}): {last_error(app.name)}"
-            )
-        time.sleep(LOOK_AGAIN)
+    failed = f"app {app.name!r} on {host}:{app.port} did not deal to all of its servers"
+    _wait(lambda: _missing_in_the_deal(host, app.port, servers), failed, app, timeout)
 
 
 def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
@@ -170,10 +168,9 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(remote: Url, path: str, pattern: str) -> float:
-    """How many milliseconds the answer to GET path took. Raises ProbeError unless its body contains
-    the pattern."""
-    began, where = time.monotonic(), f"{remote.host}:{remote.port}"
+def answer_is_right(remote: Url, asked: Probe) -> None:
+    """Raise ProbeError unless the body of the answer contains the pattern."""
+    path, where = asked.path, f"{remote.host}:{remote.port}"
     try:
         with _get(remote, path) as answer:
             status, body = answer.status, answer.read().decode(errors="replace")
@@ -181,13 +178,12 @@ def answer_is_right(remote: Url, path: str, pattern: str) -> float:
         status, body = error.code, error.read().decode(errors="replace")
     except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
-    if status != 200 or not re.search(pattern, body):
+    if status != 200 or not asked.answer.search(body):
         raise ProbeError(
             f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, "
-            f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml; "
-            "`probes` of a scenario go before those of the service"
+            f"which does not match {asked.answer.pattern!r}: mend the target, or its probe in "
+            "taurus.yml; `probes` of a scenario go before those of the service"
         )
-    return (time.monotonic() - began) * 1000
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -223,7 +219,6 @@ def prove_apps(
 
     running: the workers, as pm2.workers gives them. Raises ProbeError."""
     running = list(running)
-    slow: dict[str, str] = {}
     unproven: dict[str, str] = {}
     for app in apps:
         found = workers_of(app, running)
@@ -234,9 +229,9 @@ def prove_apps(
             if line := answers(pm2.host(), app, found, ANSWER_TIMEOUT):
                 log.warning("targets: %s", line)
                 unproven[app.name] = line
-        slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
+        for each in probes[app.name]:
+            answer_is_right(Url("http", pm2.host(), app.port), each)
         log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
-    _warn_of_slow(slow, log)
     return unproven
 
 
@@ -250,29 +245,6 @@ def ask_elsewhere(remotes: Iterable[tuple[str, Url, Probes]], log: logging.Logge
                 *(name, remote.url),
             )
         is_there(remote)
-        _warn_of_slow(_ask(remote, probes), log)
+        for each in probes:
+            answer_is_right(remote, each)
         log.info("Service %s of %s answers; it is neither started nor stopped", remote.url, name)
-
-
-def _ask(remote: Url, probes: Probes) -> dict[str, str]:
-    """Ask it all, and return what is slower than expected: by path, how much. Raises ProbeError."""
-    slow = {}
-    for path, answer, expected_ms in probes:
-        took_ms = math.inf
-        for _ in range(TRIES):  # a first answer may be slow for once
-            took_ms = min(took_ms, answer_is_right(remote, path, answer))
-            if expected_ms is None or took_ms <= expected_ms:
-                break
-        else:
-            slow[path] = f"GET {path} took {took_ms:.0f} ms instead of {expected_ms:g}"
-    return slow
-
-
-def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:
-    if slow:
-        log.warning(
-            "targets: slower than the load of taurus.yml was made for: %s: the run may end "
-            "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or allow more "
-            "measuring (-o modules.stop-when-decided.budget=8m)",
-            "; ".join(slow.values()),
-        )

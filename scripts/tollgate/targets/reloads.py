@@ -12,7 +12,6 @@ reload would outlast it. One reload at a time; a time at which one still goes on
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,16 +19,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bzt import TaurusConfigError
-from bzt.utils import dehumanize_time
 
+from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0
 _NONE = (None, "", "off", False, 0, "0")
-# Taurus's own reader takes `2,5s` for 7 s, since it skips what it can't read.
-_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
-_TIME = re.compile(rf"{_NUMBER}|({_NUMBER} ?(ms|[smhd]) ?)+", re.IGNORECASE)
 
 
 def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
@@ -38,13 +34,10 @@ def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
     value = environment.get("RELOAD_EVERY") or setting
     if value in _NONE:
         return None
-    text = str(value).strip()
-    seconds = float(dehumanize_time(text)) if _TIME.fullmatch(text) else math.nan
-    if not 0 < seconds < math.inf:
-        raise TaurusConfigError(
-            f"targets: {name} is {value!r}: give a time such as 20s or 1m30s, or off"
-        )
-    return seconds
+    try:
+        return seconds_of(name, value)
+    except SettingError as problem:
+        raise TaurusConfigError(f"targets: {problem}, or off") from None
 
 
 @dataclass

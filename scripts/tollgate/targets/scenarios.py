@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
+from pydantic import Field
 
+from tollgate.base import records
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
 from tollgate.targets import pm2
@@ -57,7 +60,6 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
     return [name for name in names if not re.search(rf"__(P|property)\(\s*{name}\s*[,)]", text)]
 
 
-_EXPECTED = "expected-ms"
 #: Services that make a load of their own, each with the setting that has it do so.
 MEASURES = {"compare": "budget", "study": "design", "capacity": "budget"}
 
@@ -105,53 +107,36 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class Probe(NamedTuple):
-    """What is asked before any load: a path, a regular expression for the answer, and how many
-    milliseconds it may take where the load was made for; None for any time."""
+@dataclass(frozen=True)
+class Probe:
+    """What is asked before any load: a path, and a regular expression for the answer."""
 
-    path: str
-    answer: str
-    expected_ms: float | None = None
+    __pydantic_config__ = records.STRICT
+
+    path: Annotated[str, Field(pattern="^/")]
+    answer: re.Pattern[str]
 
 
-def probes_of(given: object, where: str) -> list[Probe] | None:
+Probes = list[Probe]
+
+
+def executions_of(config: Mapping) -> list[tuple[str, BetterDict]]:
+    """The name and the scenario of each execution."""
+    return [(name_of(it), scenario_of(config, it)) for it in config.get("execution", [])]
+
+
+def probes_of(given: object, where: str) -> Probes | None:
     """`probes` of a scenario or of the service `targets`; None where there are none. where: whose
     they are. Raises TaurusConfigError."""
     if given is None:
         return None
-    if not isinstance(given, list):
-        raise _no_probe(where, given)
-    return [_probe(each, where) for each in given]
-
-
-def _probe(given: object, where: str) -> Probe:
-    if not isinstance(given, dict) or set(given) - {_EXPECTED} != {"path", "answer"}:
-        raise _no_probe(where, given)
-    path, answer = str(given["path"]), str(given["answer"])
     try:
-        re.compile(answer)
-    except re.error as error:
+        return records.parse(Probes, given)
+    except (ValueError, TypeError) as problem:
         raise TaurusConfigError(
-            f"targets: {where}: the probe of {path} has answer {answer!r}, which is no regular "
-            f"expression: {error}"
+            f"targets: probes of {where}: {problem}: write a list of entries with a `path` that "
+            "begins with / and, as `answer`, a regular expression that the body must contain"
         ) from None
-    expected = given.get(_EXPECTED, None)
-    if expected is not None and not (type(expected) in (int, float) and expected > 0):
-        raise TaurusConfigError(
-            f"targets: {where}: the probe of {path} has {_EXPECTED} {expected!r}: write a "
-            "number of milliseconds, such as 500"
-        )
-    if not path.startswith("/"):
-        raise _no_probe(where, given)
-    return Probe(path, answer, expected)
-
-
-def _no_probe(where: str, given: object) -> TaurusConfigError:
-    return TaurusConfigError(
-        f"targets: {where} has a probe {given!r}: write a list of entries with a `path` that "
-        "begins with / and, as `answer`, a regular expression that the body must contain; "
-        f"`{_EXPECTED}` may say how long it takes where the load was made for"
-    )
 
 
 def is_inline(execution: Mapping) -> bool:
@@ -167,9 +152,6 @@ def name_of(execution: Mapping) -> str:
     return str(scenario)
 
 
-Probes = list[Probe]
-
-
 def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]:
     """The apps, each once; each scenario's plan gets its host and, with one target, its port.
 
@@ -177,8 +159,7 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
     can't be run, and Pm2Error."""
     declared: dict[str, pm2.App] = {}
     wanted: dict[str, pm2.App] = {}
-    for execution in config.get("execution", []):
-        scenario, name = scenario_of(config, execution), name_of(execution)
+    for name, scenario in executions_of(config):
         targets = targets_of(scenario, name)
         if not targets:
             continue
@@ -198,8 +179,7 @@ def wanted_probes(config: Mapping[str, Any], of_the_service: object) -> dict[str
     TaurusConfigError."""
     common = probes_of(of_the_service, "the service `targets`") or []
     found: dict[str, Probes] = {}
-    for execution in config.get("execution", []):
-        scenario, name = scenario_of(config, execution), name_of(execution)
+    for name, scenario in executions_of(config):
         own = probes_of(scenario.get("probes", None), f"scenario {name!r}")
         for target in targets_of(scenario, name):
             mine = found.setdefault(target, [])
@@ -210,8 +190,7 @@ def wanted_probes(config: Mapping[str, Any], of_the_service: object) -> dict[str
 def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes]]:
     """(execution, service, what it is asked before any load) of each scenario with a `url`, whose
     plan gets protocol, host and port. Raises TaurusConfigError."""
-    for execution in config.get("execution", []):
-        scenario, name = scenario_of(config, execution), name_of(execution)
+    for name, scenario in executions_of(config):
         remote = remote_of(scenario, name)
         if remote is None:
             continue

@@ -22,11 +22,12 @@ import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
+from bzt.utils import BetterDict
 
 from tollgate.base import records
 from tollgate.base.paths import jmeter_home
@@ -41,8 +42,8 @@ from tollgate.compare.settings import seconds_of
 from tollgate.criteria.grammar import CriterionError
 from tollgate.plan import plugins
 from tollgate.plan.jmx import PlanError
-from tollgate.targets.pm2 import HOST
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of, script_of
+from tollgate.targets import lock
+from tollgate.targets.scenarios import executions_of, given_properties, script_of
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.shared import (
@@ -78,13 +79,13 @@ class Capacity(OwnLoad):
             return
         self.refuse_reloads("a trial in which workers are replaced measures something else")
         record = self._record()
-        executions = self.engine.config.get("execution", [])
+        executions = executions_of(self.engine.config)
         rate = self.settings.get("rate", None)
         for each in executions:
-            self._have_passes(each, rate, record.of)
-        self.idle_port = free_port()
+            self._have_passes(*each, rate, record.of)
+        self.idle_port = lock.free_port(socket.SOCK_STREAM)
         for each in executions:
-            self._give(each, record, self.idle_port)
+            self._give(*each, record, self.idle_port)
         # Those on the capacity of executions that taurus.yml has and this run has not.
         absent = {str(name) for name in self.engine.config.get("scenarios")} - self.records.keys()
         self.leave_criteria_out(lambda it: it.is_of_capacity and it.label in absent)
@@ -113,10 +114,11 @@ class Capacity(OwnLoad):
             )
         return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
 
-    def _have_passes(self, execution: Mapping, rate: str | None, of: Sequence[str]) -> None:
+    def _have_passes(
+        self, name: str, scenario: BetterDict, rate: str | None, of: Sequence[str]
+    ) -> None:
         """Check the plan, and give one that reads its rate from a property a copy that sends what
         the file of arrivals says."""
-        scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
         given = given_properties(self.engine.config, scenario)
         script = script_of(scenario).absolute()
         with problems_as(TaurusConfigError, "capacity", PlanError):
@@ -132,16 +134,15 @@ class Capacity(OwnLoad):
         scenario.merge({"script": str(copy)})
         under_way(self.engine).executions[name].original = script
 
-    def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
+    def _give(self, name: str, scenario: BetterDict, record: CapacityRecord, port: int) -> None:
         """The plan gets its file of arrivals, and the run's folder the record."""
-        name, path = name_of(execution), arrivals_path(self.folder, name_of(execution))
+        path = arrivals_path(self.folder, name)
         if path.exists():
             raise TaurusConfigError(
                 f"capacity: execution {name!r} would write {path.name}, which another one does: "
                 "call one of them otherwise"
             )
         path.write_text(row(HEADER))
-        scenario = scenario_of(self.engine.config, execution)
         properties = {"arrivals": str(path), "origin": 0, "nothing_port": port}
         scenario.merge({"properties": properties})
         given = given_properties(self.engine.config, scenario)
@@ -192,9 +193,3 @@ class Capacity(OwnLoad):
             self.idle.stdout.close()
             end_by_stdin(self.idle)
             self.idle = None
-
-
-def free_port() -> int:
-    """A port of this machine that is free now."""
-    with socket.create_server((HOST, 0)) as server:
-        return server.getsockname()[1]

@@ -41,7 +41,7 @@ from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2, sides
 from tollgate.targets.git import GitError, find_revisions
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of
+from tollgate.targets.scenarios import given_properties
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cost_of
@@ -82,7 +82,7 @@ class Compare(OwnLoad):
             problems_as(ToolError, "compare", *problems),
         ):
             self.wanted = read_settings(self.settings, os.environ)
-            self._set_up(name_of(execution), scenario_of(self.engine.config, execution))
+            self._set_up(*execution)
 
     def _set_up(self, name: str, scenario: BetterDict) -> None:
         wanted, given = self.wanted, given_properties(self.engine.config, scenario)

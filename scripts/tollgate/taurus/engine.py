@@ -4,8 +4,7 @@ prepared and refuse what can't be run or judged, the targets start, the load beg
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import bzt
@@ -24,9 +23,6 @@ BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 _SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
 #: Sections with such a name are the user's own, to be referred to by YAML's anchors.
 _OWN = "x-"
-#: Modules that earlier versions had by another name.
-_RENAMED = {"looks": "stop-when-decided"}
-_OLD_CLASS = re.compile(r"tollgate\.taurus\.[A-Z]\w*")
 
 
 class Engine(secrecy.RecordingEngine):
@@ -57,7 +53,6 @@ class Engine(secrecy.RecordingEngine):
         own = [it for it in self.config if not str(it).startswith(_OWN)]
         refuse_other("the configuration has the section", own, _SECTIONS)
         modules = self.config.get("modules")
-        _refuse_old(modules, self.config.get("services", []))
         known = [it for it, settings in modules.items() if _class_of(settings)]
         ours = [it for it in known if _class_of(modules[it]).startswith("tollgate.")]
         unknown = [it for it in modules if it not in known]
@@ -69,19 +64,6 @@ class Engine(secrecy.RecordingEngine):
             if isinstance(each, Targets):
                 each.start()
         super()._startup()
-
-
-def _refuse_old(modules: Mapping[str, object], services: Iterable[object]) -> None:
-    """Raises TaurusConfigError for what taurus.yml named otherwise in earlier versions."""
-    called = [it.get("module", None) if isinstance(it, dict) else it for it in services]
-    for old in {*modules, *filter(None, called)} & _RENAMED.keys():
-        raise TaurusConfigError(f"modules.{old} is called modules.{_RENAMED[old]} now")
-    for name, settings in modules.items():
-        if _OLD_CLASS.fullmatch(_class_of(settings)):
-            raise TaurusConfigError(
-                f"modules.{name}.class is {_class_of(settings)!r}: put its module before "
-                "the name of the class, such as tollgate.taurus.targets.Targets"
-            )
 
 
 def _class_of(settings: object) -> str:

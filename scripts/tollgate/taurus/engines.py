@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,22 +79,17 @@ class RemoteLoad:
         return cls(_hosts(text), rows_setting(config, settings))
 
     def give(
-        self,
-        engine: Engine,
-        executions: Sequence[Mapping],
-        prepared: Mapping[str, PreparedExecution],
-        log: logging.Logger,
+        self, engine: Engine, prepared: Mapping[str, PreparedExecution], log: logging.Logger
     ) -> None:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
         engine_host.check_keystore()
         files: dict[str, dict[int, str]] = {}
-        for execution in executions:
-            self._refuse_loopback(
-                scenarios.scenario_of(engine.config, execution), scenarios.name_of(execution)
-            )
+        for name, scenario in scenarios.executions_of(engine.config):
+            self._refuse_loopback(scenario, name)
+            self._give(engine, name, scenario, prepared[name], files)
+        for execution in engine.config.get("execution"):
             execution["distributed"] = list(self.hosts)
-            self._give(engine, execution, prepared[scenarios.name_of(execution)], files)
         self.address = self._reached()
         log.info("Asking %d engines what they have...", len(self.hosts))
         answers = engine_probe.ask(self.hosts, self.address, files, Path(engine.artifacts_dir))
@@ -111,16 +106,16 @@ class RemoteLoad:
                 log.warning("%s: set its clock by NTP", who)
 
     def _give(
-        self, engine: Engine, execution: Mapping, prepared: PreparedExecution, files: dict
+        self, engine: Engine, name: str, scenario: Any, prepared: PreparedExecution, files: dict
     ) -> None:
         """files: gets what each engine must have, by the path that it is asked for, as hashes by
         the engines' numbers."""
-        scenario, of = scenarios.scenario_of(engine.config, execution), len(self.hosts)
+        of = len(self.hosts)
         shares = [Share(number, of) for number in range(1, of + 1)]
         path = scenarios.script_of(scenario)
         if self.rows:
             parts = [part_of(engine, scenario, prepared, share, self.rows) for share in shares]
-            self.parts[scenarios.name_of(execution)], shared = parts, parts[0].shared
+            self.parts[name], shared = parts, parts[0].shared
             for number, part in enumerate(parts, start=1):
                 for feed, text in part.rows:
                     found = engine_probe.hash_of(text.encode(feed.encoding))
@@ -139,17 +134,15 @@ class RemoteLoad:
             files[_remote_path(feed.file, path.absolute().parent)] = hashes
 
     def _refuse_loopback(self, scenario: Any, name: str) -> None:
-        away = [it for it in self.hosts if not Url("http", it.rpartition(":")[0], 80).is_loopback]
-        if (
-            away
-            and scenarios.targets_of(scenario, name)
-            and Url("http", pm2.host(), 80).is_loopback
-        ):
-            raise TaurusConfigError(
-                f"load: the target of {name!r} listens on this machine's loopback, which engine "
-                f"{away[0]} does not reach: set HOST to the address of this machine at which it is "
-                "to listen, or give the scenario the `url` of a service"
-            )
+        if not scenarios.targets_of(scenario, name) or not Url("http", pm2.host(), 80).is_loopback:
+            return
+        for host in self.hosts:
+            if not Url("http", host.rpartition(":")[0], 80).is_loopback:
+                raise TaurusConfigError(
+                    f"load: the target of {name!r} listens on this machine's loopback, which "
+                    f"engine {host} does not reach: set HOST to the address of this machine at "
+                    "which it is to listen, or give the scenario the `url` of a service"
+                )
 
     def _row_path(self, feed: Feed) -> str:
         return f"${{__P({engine_host.ROWS})}}/{self.rows}/{row_file(feed)}"

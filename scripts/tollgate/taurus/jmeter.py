@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import psutil
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
@@ -210,10 +209,9 @@ class InstalledJMeter(JMeterExecutor):
 
     def tell_to_end(self) -> bool:
         """End the load, in good order if JMeter listens; False for one that does not listen yet."""
-        is_deaf = self.management_port == lock.NO_PORT or IS_DEAF in self._output()
+        is_deaf = IS_DEAF in self._output()
         if self._announced_port() is None and not is_deaf:
             return False
-        self._let_go_on()
         self.threads_ended()  # before this ends them
         self._told_at = time.monotonic()
         if not self._send(b"Shutdown"):
@@ -229,7 +227,6 @@ class InstalledJMeter(JMeterExecutor):
         if csv is not None and isinstance(csv.file, WholeRecords):
             csv.file.is_over = True
         self.reader.errors_reader = None
-        self._let_go_on()
         self.threads_ended()
         self._give_up()
 
@@ -265,8 +262,8 @@ class InstalledJMeter(JMeterExecutor):
             self.process.wait()
 
     def _set_remote_port(self) -> None:
-        """Have a port of our own in the place of bzt's choice, which another JMeter may have."""
-        self.management_port = lock.take_port()
+        """Have a free port in the place of bzt's choice, which another JMeter may have."""
+        self.management_port = lock.free_port(socket.SOCK_DGRAM)
 
     def _output(self) -> str:
         """What JMeter said at its start; scripts of the plan may have said much since."""
@@ -291,15 +288,6 @@ class InstalledJMeter(JMeterExecutor):
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
-
-    def _let_go_on(self) -> None:
-        """A JMeter that a SIGSTOP has stopped would neither read a message nor write down what it
-        holds."""
-        with contextlib.suppress(psutil.Error):
-            every = (self.process, *self.process.children(recursive=True))
-            if any(each.status() == psutil.STATUS_STOPPED for each in every):
-                self.log.warning("%s: JMeter was stopped (SIGSTOP): it goes on to end", self.label)
-                self._signal(signal.SIGCONT)
 
     def _ends_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

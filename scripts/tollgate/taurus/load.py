@@ -134,12 +134,12 @@ class Load(Service):
                     raise TaurusConfigError(
                         f"load: two executions are called {name!r}: give each a scenario of its own"
                     )
-            known, executions = under_way(self.engine), [each.execution for each in chosen]
+            known = under_way(self.engine)
             if self.sharing:
-                known.share = self.sharing.give(self.engine, executions, known.executions)
+                known.share = self.sharing.give(self.engine, known.executions)
                 self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
             if self.remote:
-                self.remote.give(self.engine, executions, known.executions, self.log)
+                self.remote.give(self.engine, known.executions, self.log)
                 known.remote = self.remote
         if follows:
             self._announce(chosen)
@@ -206,12 +206,6 @@ class Load(Service):
 
     def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
-        known = [str(name) for name in self.engine.config.get("scenarios")]
-        if not planned.is_inline and planned.name not in known:
-            raise TaurusConfigError(
-                f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
-                f"{did_you_mean(planned.name, known)}"
-            )
         if not planned.scenario.get("script", None):
             raise TaurusConfigError(
                 f"load: execution {planned.name!r} has no plan that could follow the forecast: "

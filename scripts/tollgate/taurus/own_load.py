@@ -12,7 +12,7 @@ from bzt.utils import BetterDict
 
 from tollgate.criteria.grammar import Criterion, CriterionError, parse
 from tollgate.targets.reloads import period_of
-from tollgate.targets.scenarios import name_of
+from tollgate.targets.scenarios import executions_of
 from tollgate.taurus.jmeter import InstalledJMeter
 
 
@@ -39,11 +39,11 @@ class OwnLoad(Service):
                 "leave reloads out"
             )
 
-    def only_execution(self, why: str) -> BetterDict:
-        """The one execution. why: there can't be several. Raises TaurusConfigError."""
-        executions = self.engine.config.get("execution", [])
+    def only_execution(self, why: str) -> tuple[str, BetterDict]:
+        """Name and scenario of the one. why: there can't be several. Raises TaurusConfigError."""
+        executions = executions_of(self.engine.config)
         if len(executions) != 1:
-            names = ", ".join(name_of(each) for each in executions) or "none"
+            names = ", ".join(name for name, _ in executions) or "none"
             raise TaurusConfigError(f"{self.name}: {why}, and this run has: {names}")
         return executions[0]
 

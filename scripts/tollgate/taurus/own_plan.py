@@ -13,7 +13,6 @@ It stands before the other services, which read the plan that it gives the execu
 from __future__ import annotations
 
 import os
-import re
 import time
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from lxml import etree
 
 from tollgate.base.paths import jmeter_home
 from tollgate.base.urls import Url
+from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
@@ -31,17 +31,17 @@ from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of
+from tollgate.targets.scenarios import executions_of, given_properties
 from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 
 SETTINGS = ("path", "criteria", "stop-after")
-UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
 PATIENCE = 30.0
 #: Seconds for answers behind the end of a plan that waits for them without a timeout.
 GRACE_S = 60.0
 #: JMeter looks for them in its working directory first, which is the plan's folder.
 BESIDE = ("user.properties", "system.properties")
+_PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
 USAGE = "PLAN=path/to/their.jmx ./scripts/run -plan"
 
 
@@ -73,19 +73,19 @@ class OwnPlan(Service):
         if self.engine.config.get("modules").get("verdict").get("kind", "") != "plan":
             return
         refuse_unknown("plan", self.settings, SETTINGS)
-        with problems_as(TaurusConfigError, "plan", PlanError, OSError, etree.XMLSyntaxError):
+        with problems_as(TaurusConfigError, "plan", *_PROBLEMS):
             path = self._path()
-            self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
-            for execution in self.engine.config.get("execution", []):
-                scenario = scenario_of(self.engine.config, execution)
+            if given := self._setting("STOP_AFTER", "stop-after"):
+                self.stop_after = seconds_of("STOP_AFTER", given)
+            for name, scenario in executions_of(self.engine.config):
                 self._check(path, given_properties(self.engine.config, scenario))
                 scenario["script"] = str(path)
-                notes = under_way(self.engine).executions[name_of(execution)].notes
+                notes = under_way(self.engine).executions[name].notes
                 notes += [
-                    f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
+                    f"JMeter reads {file} beside the plan, which the verdict knows nothing of: "
                     "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
-                    for name in BESIDE
-                    if (path.parent / name).is_file()
+                    for file in BESIDE
+                    if (path.parent / file).is_file()
                 ]
                 notes += self._give_criteria(scenario)
                 for line in notes:
@@ -106,14 +106,6 @@ class OwnPlan(Service):
                 "beside it while it runs: copy the folder to a place of yours"
             )
         return path
-
-    def _seconds(self, given: str) -> float | None:
-        if not given:
-            return None
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)", given)
-        if found is None or not float(found[1]):
-            raise PlanError(f"STOP_AFTER is {given!r}: write it like 90s, 10min or 2h")
-        return float(found[1]) * UNITS[found[2]]
 
     def _check(self, path: Path, properties: dict[str, str]) -> None:
         """Refuse what JMeter could not run, and what it would run for ever."""

@@ -23,7 +23,7 @@ def rerun_load(
 ) -> Iterator[subprocess.Popen]:
     """The same plan once more beside its run, with other properties, for what it makes the service
     do: a process that is ended with the block. samples: where it writes them."""
-    given = {**executor.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
+    given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
     arguments = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
     arguments += str(executor.settings.get("cmdline") or "").split()

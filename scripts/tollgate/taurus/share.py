@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -65,20 +65,11 @@ class Sharing:
         refuse_undivided(config, f"ENGINE is {share}")
         return cls(share, rows, _moment(start) if start else None)
 
-    def give(
-        self,
-        engine: Engine,
-        executions: Sequence[Mapping],
-        prepared: Mapping[str, PreparedExecution],
-    ) -> ShareRecord:
+    def give(self, engine: Engine, prepared: Mapping[str, PreparedExecution]) -> ShareRecord:
         """Write the share into the scenarios; returns its record for run.json. Raises
         TaurusConfigError, ShareError, PlanError."""
         data: dict[str, str] = {}
-        for execution in executions:
-            scenario, name = (
-                scenarios.scenario_of(engine.config, execution),
-                scenarios.name_of(execution),
-            )
+        for name, scenario in scenarios.executions_of(engine.config):
             if self.start_at is not None and scenarios.targets_of(scenario, name):
                 raise TaurusConfigError(
                     "load: START_AT is for engines on several machines, and the target of scenario "

@@ -13,10 +13,9 @@ It stands behind `load`, which writes the lengths of those that follow a forecas
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bzt import TaurusConfigError
 from bzt.engine import Service
+from bzt.utils import BetterDict
 
 from tollgate.base.text import duration_text, some_of
 from tollgate.compare.settings import SettingError, seconds_of
@@ -24,7 +23,7 @@ from tollgate.gather.interim import InterimDecider, outcome
 from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
-from tollgate.targets.scenarios import given_properties, kind_of, name_of, scenario_of
+from tollgate.targets.scenarios import executions_of, given_properties, kind_of
 from tollgate.taurus.interim import decisions, watches
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
@@ -60,14 +59,14 @@ class StopWhenDecided(Service):
                 f"{NAME}: modules.{NAME}.budget is {self.settings.get('budget')!r}, and the kind "
                 f"{kind} ends itself: set it to off"
             )
-        executions = self.engine.config.get("execution", [])
-        longest_s = sum([self._give(each) for each in executions])
+        executions = executions_of(self.engine.config)
+        longest_s = sum([self._give(*each) for each in executions])
         known = under_way(self.engine)
         known.position = known.position or self.position
         if executions:
-            names, longest = ", then ".join(map(name_of, executions)), duration_text(longest_s)
+            names = ", then ".join(name for name, _ in executions)
             text = "%s: each ends once its criteria are decided; at most %s in all"
-            self.log.info(text, names, longest)
+            self.log.info(text, names, duration_text(longest_s))
 
     def _budget(self) -> float | None:
         value = self.settings.get("budget", None)
@@ -78,11 +77,10 @@ class StopWhenDecided(Service):
         except SettingError as problem:
             raise TaurusConfigError(f"{NAME}: {problem}, or off") from None
 
-    def _give(self, execution: Mapping) -> float:
+    def _give(self, name: str, scenario: BetterDict) -> float:
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,
         as far as is known."""
-        config, name = self.engine.config, name_of(execution)
-        scenario, prepared = scenario_of(config, execution), under_way(self.engine).executions[name]
+        config, prepared = self.engine.config, under_way(self.engine).executions[name]
         given, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
         least_s = measured = property_of(given, "measured", 0, where)
         own_length = bool(prepared.forecast) or not measured

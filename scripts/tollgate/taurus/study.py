@@ -52,7 +52,6 @@ from tollgate.study.samples import read_spans
 from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 from tollgate.targets.pm2 import App, servers_behind
-from tollgate.targets.scenarios import scenario_of
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 from tollgate.taurus.verdict import VerdictExit
@@ -91,7 +90,7 @@ class Study(OwnLoad):
 
     def _set_up(self, wanted: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
-        execution = self.only_execution("all arms take turns in one execution")
+        _, scenario = self.only_execution("all arms take turns in one execution")
         design = read_design(wanted.design)
         cells, left_out = settings.without_missing_autocannon(
             settings.chosen(design, wanted), autocannon.installed_version()
@@ -105,7 +104,7 @@ class Study(OwnLoad):
         self.cells = cells if self.blocks else ()
         self.blocks = self.blocks or rounds(cells, wanted.seed)
         under_way(self.engine).position = self.position
-        self._give(cells, scenario_of(self.engine.config, execution))
+        self._give(cells, scenario)
         record = study_run.StudyRun(
             design=str(wanted.design),
             seed=wanted.seed,

@@ -120,9 +120,7 @@ class Targets(Service):
         self.daemon = pm2.daemon_pid()
         self._remember()
         unproven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
-        for execution in self.engine.config.get("execution", []):
-            scenario = scenarios.scenario_of(self.engine.config, execution)
-            name = scenarios.name_of(execution)
+        for name, scenario in scenarios.executions_of(self.engine.config):
             lines = [unproven.get(it) for it in scenarios.targets_of(scenario, name)]
             under_way(self.engine).executions[name].notes.extend(filter(None, lines))
 
