@@ -93,7 +93,7 @@ def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
         f"INVALID (operator) mid: stopped early by a criterion that the samples do not bear out: "
         f"{STOP}",
         "INVALID (generator) mid: measured 12 s of 60 s",
-        f"INVALID (operator) cluster: not run: the run was stopped early by {STOP!r} in mid",
+        f"INVALID (operator) cluster: not run: the run was stopped early by {STOP!r}",
     ]
     assert [it.verdict for it in verdict.executions[: len(others)]] == ["PASS"] * len(others)
 

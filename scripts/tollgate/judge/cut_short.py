@@ -78,12 +78,10 @@ def _last_request_due(execution: MeasuredExecution) -> float | None:
 
 @dataclass(frozen=True)
 class CriterionStop:
-    """criterion: its text. confirmed_in: the executions whose samples show that it had to trip.
-    under_way: those that it ended."""
+    """criterion: its text. confirmed_in: the executions whose samples show that it had to trip."""
 
     criterion: str
     confirmed_in: tuple[str, ...]
-    under_way: tuple[str, ...]
 
     def is_confirmed(self, execution: MeasuredExecution) -> bool:
         """Whether this execution's own samples bear it out."""
@@ -98,18 +96,16 @@ def stop_of(
     In runs of before an execution may have ended and the next one have begun before Taurus noticed.
     So it is not asked whose samples it was about; the samples are.
     """
-    stopped = [each for each in executions if each.facts.stopped_by is not None]
-    if not stopped:
+    text = next((it.facts.stopped_by for it in executions if it.facts.stopped_by is not None), None)
+    if text is None:
         return None
-    text = stopped[0].facts.stopped_by
     confirmed = [
         execution.name
         for execution, judged in zip(executions, results, strict=True)
         for criterion, result in zip(execution.criteria, judged, strict=True)
         if criterion.text == text and result.decides and result.verdict == FAIL
     ]
-    under_way = [each.name for each in stopped if _began(each)]
-    return CriterionStop(text, tuple(dict.fromkeys(confirmed)), tuple(under_way))
+    return CriterionStop(text, tuple(dict.fromkeys(confirmed)))
 
 
 def left_out(execution: MeasuredExecution, stop: CriterionStop | None) -> Reason | None:
@@ -117,18 +113,13 @@ def left_out(execution: MeasuredExecution, stop: CriterionStop | None) -> Reason
     had shown. None for one that is judged."""
     if stop is None or execution.facts.stopped_by is None or stop.is_confirmed(execution):
         return None
-    began = _began(execution)
+    # Who has no samples because JMeter broke has begun; who has none because it never started has
+    # an error that says so.
+    began = execution.facts.generator_error is None
     if began and not stop.confirmed_in:
         return None  # ended without cause, as far as its samples show
     what = "not run to its end" if began else "not run"
-    where = ", ".join(stop.confirmed_in or stop.under_way)
-    text = f"{what}: the run was stopped early by {stop.criterion!r}" + (where and f" in {where}")
+    text = f"{what}: the run was stopped early by {stop.criterion!r}"
     if stop.confirmed_in:
-        return Reason(INCONCLUSIVE, SERVICE, text)
+        return Reason(INCONCLUSIVE, SERVICE, f"{text} in {', '.join(stop.confirmed_in)}")
     return invalid(OPERATOR, text)
-
-
-def _began(execution: MeasuredExecution) -> bool:
-    # Who has no samples because JMeter broke has begun; who has none because it never started has
-    # an error that says so.
-    return execution.facts.generator_error is None

@@ -52,14 +52,13 @@ UNIT_ROOT, UNIT_ROOT_SMALL = -21.8, 5.4
 class SlopeEstimate:
     """A slope per second, in units of the values, and its interval; high may be inf, low -inf.
 
-    wanders: the noise may be a random walk. points: what the slope was taken from.
+    wanders: the noise may be a random walk.
     """
 
     slope: float
     low: float
     high: float
     wanders: bool
-    points: int
 
     def scaled(self, factor: float) -> SlopeEstimate:
         """The same slope a second, from one a request of which there are `factor` a second."""
@@ -94,7 +93,7 @@ def trend(at_s: Floats, values: Floats, confidence: float) -> SlopeEstimate | No
         low, high = slope - reach, slope + reach
     else:
         low, high = _between(slopes, _kendall_reach(residuals, confidence))
-    return SlopeEstimate(slope, low, high, wanders, len(at_s))
+    return SlopeEstimate(slope, low, high, wanders)
 
 
 def ranked(values: Floats) -> Floats:
