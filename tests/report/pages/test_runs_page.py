@@ -250,15 +250,6 @@ def test_too_few_runs_are_said_to_be_too_few(tmp_path):
     assert "What changed" not in text
 
 
-def test_that_most_figures_moved_at_once_is_said(tmp_path):
-    for at in range(24):
-        ms = (1 + (at >= 12)) * (20.0 + at % 3)
-        figures = [criterion(name, ms) for name in ("sum", "pi", "search")]
-        listed_runs.make(tmp_path, at, {"fork": figures})
-    said = "3 of the 3 figures of check moved at the run of 2026-11-01 20:00 UTC"
-    assert said in text_of(tmp_path)
-
-
 def test_hundreds_of_runs_give_a_small_page_that_says_what_it_leaves_out(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "MOST", 200)
     for at in range(240):

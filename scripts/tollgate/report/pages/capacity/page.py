@@ -35,12 +35,11 @@ _LEAST_MS = 1.0
 @dataclass(frozen=True)
 class CapacityPart:
     """What the page of a search has more than that of any run. sentence: the answer, empty where
-    the verdict's own says more. found: the executions that were searched. scaling: a line, or
-    empty. together: a chart of all executions, None for one. each: a chart of each."""
+    the verdict's own says more. found: the executions that were searched. together: a chart of all
+    executions, None for one. each: a chart of each."""
 
     sentence: str
     found: Sequence[ExecutionVerdict]
-    scaling: str
     together: Chart | None
     each: Sequence[Chart]
 
@@ -55,7 +54,6 @@ def part(verdict: RunVerdict) -> CapacityPart | None:
     return CapacityPart(
         f"The highest rate that keeps the limits: {ends}." if verdict.verdict == PASS else "",
         found,
-        next(words.scaling_line(verdict.executions), ""),
         _together(drawn) if len(drawn) > 1 else None,
         [_of_one(it.name, it.capacity) for it in drawn],
     )

@@ -88,7 +88,6 @@ def to_html(folder: Folder) -> str:
         places={kind: f"kind-{min(at, _KINDS - 1)}" for at, kind in enumerate(kinds)},
         choices=_choices(kinds) if len(kinds) > 1 else (),
         changes=_changes(shown),
-        moved_together=texts.moved_together(shown),
         found=found,
         trends=list(zip(shown, charts.of_all(shown), strict=True)),
         unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),

@@ -100,9 +100,7 @@ def _rare(figures: int, moved: int) -> float:
 
 def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:
     """Indices at which a new level begins. rare: the largest chance at which a cut is kept."""
-    if len(values) < FEWEST:
-        return []
-    if chance(values) > rare:
+    if len(values) < FEWEST or chance(values) > rare:
         return []
     at = _place(values)
     # So that both sides together are wrong less often than this cut: its place was chosen from

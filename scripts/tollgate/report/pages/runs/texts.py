@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tollgate.base.text import format_interval, format_number
-from tollgate.judge.verdicts import PASS
 from tollgate.report.pages.kit.tones import BETTER, MOVED, WORSE
 from tollgate.report.pages.runs.changes import TrendChange
 from tollgate.report.pages.runs.model import Folder, Listed
@@ -14,34 +12,11 @@ from tollgate.report.pages.runs.trends import Trend, TrendLine
 
 NO_VERDICT = "no verdict"
 _GIT = 9
-#: Characters of a reason.
-_REASON = 240
-#: Lines of a trend that change at the same run, from which on the page says that many do.
-_MANY = 3
 
 
 def time_of(run: Listed) -> str:
     """`2026-11-21 10:35`, in UTC."""
     return run.started.strftime("%Y-%m-%d %H:%M") if run.started else "time unknown"
-
-
-def held(run: Listed) -> str:
-    """How many of its criteria hold."""
-    verdicts = [it.verdict for each in run.executions for it in each.figures if it.decides]
-    return f"{verdicts.count(PASS)} of {len(verdicts)}" if verdicts else "-"
-
-
-def why(run: Listed) -> list[str]:
-    """Of its verdict the first reason, which may be empty, and second lines below that."""
-    if run.verdict is None:
-        return [run.problem or "it is still under way, or was ended before it could be judged"]
-    text = run.reasons[0] if run.reasons else ""
-    text = text if len(text) <= _REASON else f"{text[:_REASON]}..."
-    more = len(run.reasons) - 1
-    if more > 0:
-        text += f"; and {more} more"
-    faults = f"the fault of the {' and the '.join(run.faults)}" if run.faults else ""
-    return [text, *filter(None, (faults, run.problem))]
 
 
 def summary(folder: Folder) -> str:
@@ -76,43 +51,6 @@ def overview(found: Sequence[Trend]) -> str:
     return f"Trends: {text}."
 
 
-def heading(trend: Trend, found: Sequence[Trend]) -> str:
-    """With the time of its newest run where it is not the only trend of its kind."""
-    alike = [it for it in found if it.kind == trend.kind]
-    name = f"Trend of {trend.kind}"
-    return name if len(alike) == 1 else f"{name}, until {time_of(trend.runs[-1])}"
-
-
-def setting(trend: Trend) -> str:
-    """What its runs have in common."""
-    out = f"; {trend.left_out} left out as INVALID or interrupted" if trend.left_out else ""
-    return (
-        f"{len(trend.runs)} runs of {trend.plan} on {trend.machine}, "
-        f"{time_of(trend.runs[0])} to {time_of(trend.runs[-1])} UTC{out}. "
-        "Same plan, same load, same targets."
-    )
-
-
-def constant(trend: Trend) -> list[str]:
-    """The figures that never differ."""
-    constant = [it for it in trend.lines if it.is_constant]
-    return [f"{it.name} ({it.execution}): {newest(it)[0]}" for it in constant]
-
-
-def moved_together(found: Sequence[Trend]) -> Iterator[str]:
-    """What moves nearly all figures at once is seldom the code of one of them."""
-    for trend in found:
-        searched = [it for it in trend.lines if it.is_searched]
-        at = Counter(it.points[change.at].at for it in searched for change in it.changes)
-        for place, count in sorted(at.items()):
-            if count >= _MANY and count > len(searched) / 2:
-                yield (
-                    f"{count} of the {len(searched)} figures of {trend.kind} moved at the run of "
-                    f"{time_of(trend.runs[place])} UTC: what moves most of them at once is the "
-                    "machine or a version more often than the code of one target."
-                )
-
-
 def value(number: float, unit: str) -> str:
     return format_number(number) + ("" if unit in ("", "count") else f" {unit}")
 
@@ -126,11 +64,6 @@ def newest(line: TrendLine) -> tuple[str, str]:
     last = line.points[-1]
     known = last.low is not None and last.high is not None
     return value(last.value, line.unit), format_interval(last.low, last.high) if known else ""
-
-
-def spread(line: TrendLine) -> str:
-    """From the least to the largest value of all runs."""
-    return format_interval(min(line.values), max(line.values))
 
 
 def direction(line: TrendLine, change: TrendChange) -> str:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
 from tollgate.report.pages.study.series import MOST_ANSWERS, Answers
 from tollgate.report.table import Column, Table, numeric
-from tollgate.study.model import Curve, Estimate, ScalingPoint, StudyResult
+from tollgate.study.model import Curve, StudyResult
 from tollgate.study.words import interval, number, users
 
-_REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"
+#: What is drawn of a point, with its name.
+_METRICS = {"throughput": "requests/s", "concurrency_performance": "concurrency performance"}
 #: The experiment whose write-up made concurrency performance known comes first.
 _FIRST = "kittens"
 _PALETTE = 4
-Pick = Callable[[ScalingPoint], Estimate]
 
 
 def throughput(study: StudyResult) -> list[Chart]:
     """Requests a second over users, a chart an experiment."""
-    return [
-        _over_users(study, name, _REQUESTS, lambda point: point.throughput)
-        for name in _experiments(study)
-    ]
+    return [_over_users(study, name, "throughput") for name in _experiments(study)]
 
 
 def performance(study: StudyResult) -> list[Chart]:
     """Concurrency performance over users, kittens first."""
     names = sorted(_experiments(study), key=lambda name: name != _FIRST)
-    return [
-        _over_users(study, name, _PERFORMANCE, lambda point: point.concurrency_performance)
-        for name in names
-    ]
+    return [_over_users(study, name, "concurrency_performance") for name in names]
 
 
 def answers(found: Sequence[Answers]) -> list[Chart]:
@@ -50,30 +44,31 @@ def _experiments(study: StudyResult) -> list[str]:
     return list(dict.fromkeys(curve.experiment for curve in study.curves))
 
 
-def _over_users(study: StudyResult, experiment: str, what: str, pick: Pick) -> Chart:
+def _over_users(study: StudyResult, experiment: str, metric: str) -> Chart:
     curves = [curve for curve in study.curves if curve.experiment == experiment]
     ticks = sorted({float(point.users) for curve in curves for point in curve.points})
     return Chart(
         title=experiment,
-        summary=_summary(curves, pick),
+        summary=_summary(curves, metric),
         x=Axis("users", log=True, ticks=tuple(ticks)),
-        y=Axis(what),
-        series=tuple(_measured(curve, index, pick) for index, curve in enumerate(curves)),
-        numbers=_numbers(experiment, curves, pick, what),
-        levels=(1.0,) if what == _PERFORMANCE else (),
+        y=Axis(_METRICS[metric]),
+        series=tuple(_measured(curve, index, metric) for index, curve in enumerate(curves)),
+        numbers=_numbers(experiment, curves, metric),
+        levels=(1.0,) if metric == "concurrency_performance" else (),
     )
 
 
-def _summary(curves: Sequence[Curve], pick: Pick) -> str:
+def _summary(curves: Sequence[Curve], metric: str) -> str:
     """What the chart's right end says: `At 50 users: fork 2,130, cluster 3,690.`"""
     most = max(point.users for curve in curves for point in curve.points)
     ends = ((curve.arm, curve.points[-1]) for curve in curves)
-    values = [f"{arm} {number(pick(point).value)}" for arm, point in ends if point.users == most]
+    reached = [(arm, getattr(point, metric)) for arm, point in ends if point.users == most]
+    values = [f"{arm} {number(found.value)}" for arm, found in reached]
     return f"At {users(most)}: {', '.join(values)}."
 
 
-def _measured(curve: Curve, index: int, pick: Pick) -> Series:
-    estimates = [pick(point) for point in curve.points]
+def _measured(curve: Curve, index: int, metric: str) -> Series:
+    estimates = [getattr(point, metric) for point in curve.points]
     return Series(
         label=curve.arm,
         x=[point.users for point in curve.points],
@@ -85,18 +80,16 @@ def _measured(curve: Curve, index: int, pick: Pick) -> Series:
     )
 
 
-def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> Table:
+def _numbers(experiment: str, curves: Sequence[Curve], metric: str) -> Table:
     rows = [
-        (curve.arm, users(point.users), number(pick(point).value), _span(pick(point)))
+        (curve.arm, users(point.users), number(found.value), interval(found) or found.note or "-")
         for curve in curves
         for point in curve.points
+        for found in (getattr(point, metric),)
     ]
+    what = _METRICS[metric]
     columns = (Column("arm"), Column("users"), *numeric(what, "95 % interval"))
     return Table(f"{experiment}: {what}", columns, rows, is_grouped=True)
-
-
-def _span(estimate: Estimate) -> str:
-    return interval(estimate) or estimate.note or "-"
 
 
 def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
