@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -70,23 +71,19 @@ def failures(
     worst: dict[tuple[Criterion, bool], Failure] = {}
     for each in found:
         worst.setdefault((each.criterion, each.result.worker is not None), each)
-    drawn: list[Chart] = []
-    for failure in worst.values():
-        if len(drawn) < MOST_CHARTS:
-            alike = [each for each in found if each.criterion == failure.criterion]
-            made = _chart(failure, alike, views, settings, spans)
-            drawn += [made] if made else []
+    made = (_chart(each, found, views, settings, spans) for each in worst.values())
+    drawn = [*islice(filter(None, made), MOST_CHARTS)]
     return drawn, len(worst) - len(drawn)
 
 
 def _chart(
     failure: Failure,
-    alike: Sequence[Failure],
+    found: Sequence[Failure],
     views: Sequence[View],
     settings: JudgeSettings,
     spans: Sequence[ChartSpan],
 ) -> Chart | None:
-    """alike: all of the same criterion, the worst first."""
+    """found: all of the run, the worst first."""
     criterion, result = failure.criterion, failure.result
     title = one_line(criterion.text)
     summary = one_line(f"{failure.view.name}: {result.line_with_reason}")
@@ -95,7 +92,8 @@ def _chart(
         lines = [_line(criterion, each, settings) for each in views]
     elif measure := workers.MEASURES.get(criterion.subject):
         text = ChartText(title, summary, measure.unit, "", workers.FILE, measure.of_point)
-        lines = [line for view in views for line in _of_workers(measure, view, alike)]
+        mine = [each for each in found if each.criterion == criterion]
+        lines = [line for view in views for line in _of_workers(measure, view, mine)]
     limit = result.limit if _is_by_time(criterion) else None
     kind = "wrong" if result.verdict != INCONCLUSIVE else "unclear"
     return chart(text, lines, spans, limit=limit, tone=kind)

@@ -47,12 +47,12 @@ def intended(
         return None
     plan = read_plan(run / planned.plan, planned.properties)
     samplers = [data.name for data in execution.labels.values() if not data.is_transaction]
-    queues = [
+    found = []
+    for each in queues_of(plan, samplers)[0]:
         # Seconds count from JMeter's own start, which is the zero of its timers as well.
-        queue.until(_until_s(execution), 0, 0)
-        for queue in queues_of(plan, samplers)[0]
-    ]
-    return _together([Intended(*_counted(queue, execution)) for queue in queues])
+        queue = each.until(_until_s(execution), 0, 0)
+        found += [_counted(events_s) for events_s in _events(queue, execution)]
+    return _together(found)
 
 
 def of_engines(
@@ -85,16 +85,10 @@ def _until_s(execution: MeasuredExecution) -> float | None:
     return min((end for end in ends if end is not None), default=None)
 
 
-def _counted(queue: Queue, execution: MeasuredExecution) -> tuple[np.ndarray, np.ndarray]:
-    parts = [np.zeros(0, np.int64)]
-    for events_s in _events(queue, execution):
-        parts.append(np.bincount(np.floor(events_s).astype(np.int64)))
-    length = max(map(len, parts))
-    n = np.zeros(length, np.int64)
-    for part in parts:
-        n[: len(part)] += part
+def _counted(events_s: np.ndarray) -> Intended:
+    n = np.bincount(np.floor(events_s).astype(np.int64))
     seconds = np.flatnonzero(n)
-    return seconds, n[seconds]
+    return Intended(seconds, n[seconds])
 
 
 def _events(queue: Queue, execution: MeasuredExecution) -> Iterator[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,11 +59,10 @@ def content(views: Sequence[View]) -> SpreadView | None:
 
 def by_size(views: Sequence[View]) -> list[str]:
     """All labels but transactions, those with most requests first."""
-    sizes: dict[str, int] = {}
-    for view in views:
-        for it in view.samplers:
-            sizes[it.name] = sizes.get(it.name, 0) + it.service.total
-    return sorted(sizes, key=lambda name: -sizes[name])
+    sizes: Counter[str] = Counter()
+    for it in (it for view in views for it in view.samplers):
+        sizes[it.name] += it.service.total
+    return [name for name, _ in sizes.most_common()]
 
 
 def _chart(views: Sequence[View], name: str) -> Chart | None:

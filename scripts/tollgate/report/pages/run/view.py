@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,10 @@ class View:
     name: str
     colour: int
     intended: Intended | None = None
+    _selected: dict[tuple[str, bool, str], tuple[Counts, Totals | None]] = field(
+        default_factory=dict, init=False
+    )
+    _binned: dict[tuple[str, Grid], Binned] = field(default_factory=dict, init=False)
 
     @cached_property
     def samplers(self) -> tuple[LabelData, ...]:
@@ -85,10 +89,6 @@ class View:
         meant = self.intended.span if self.intended else None
         return Grid.of(found, self.execution.warmup_s, meant=meant)
 
-    @cached_property
-    def _selected(self) -> dict[tuple[str, bool, str], tuple[Counts, Totals | None]]:
-        return {}
-
     def selected(
         self, criterion: Criterion, settings: JudgeSettings
     ) -> tuple[Counts, Totals | None]:
@@ -99,10 +99,6 @@ class View:
             part = select(criterion, labels, settings, (-np.inf, np.inf))
             self._selected[key] = (part.counts, part.totals)
         return self._selected[key]
-
-    @cached_property
-    def _binned(self) -> dict[tuple[str, Grid], Binned]:
-        return {}
 
     def binned(self, what: str, grid: Grid) -> Binned:
         """`sent`, `service`, `response` or `lateness` in the bins of a grid; kept for the next."""
