@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.compared import SHORT, compared, finding, judged, runs, verdicts
+from tollgate.base import records
 from tollgate.compare import decide
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import ShareRise
@@ -237,7 +238,7 @@ def test_no_two_looks_are_nearer_than_they_may_be(first_s, every_s, last_s):
 )
 def test_settings_without_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        GateSettings(**wrong)
+        records.parse(GateSettings, wrong)
 
 
 def test_of_60_runs_5_percent_slower_57_fail_at_the_median_within_two_minutes():

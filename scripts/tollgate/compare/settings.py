@@ -28,14 +28,16 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Literal
 
+from tollgate.base import records
 from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
-from tollgate.compare.model import METRICS, GateSettings
+from tollgate.compare.model import GateSettings
 from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
@@ -66,41 +68,40 @@ def lag_s(properties: Mapping[str, object]) -> float:
     return total_ms / 1000 + WRITING_S
 
 
-SETTINGS = (
-    *("base", "base-url", "head-url", "mode"),
-    *("effect", "typical-effect", "error-effect", "stall-effect"),
-    *("false-alarm", "miss", "gates", "labels"),
-    *("budget", "first", "every", "fail-fast", "cpu-share", "profile"),
-)
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1
-MODES = ("fork", "cluster")
-EVERY_S = 30.0
 #: What slows an app, as app/settings.js calls it: its name in compare.json, and how it is written.
 INJECTIONS = {
     "INJECT_WORK_PERCENT": ("work_percent", r"\d+(\.\d+)?", "a number of percent such as 20"),
     "INJECT_DELAY_MS": ("delay_ms", r"\d+", "a whole number of milliseconds such as 5"),
 }
-_EXAMPLES = {"gates": ",".join(METRICS), "labels": "sum,search"}
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
 class CompareSettings:
-    """base: a revision, None for the default. urls: of base and head, None where PM2 runs them.
-    gate: what is promised. first_s, every_s: when to look. injected: what slows head alone, by the
-    name that it has in compare.json; only what is not 0. profile: after any verdict or none; None
-    for after a FAIL. cpu_share: of the cores, what both sides and JMeter may need."""
+    """modules.compare, and what the environment says of it."""
 
-    base: str | None
-    urls: tuple[Url, Url] | None
-    mode: str
+    __pydantic_config__ = records.STRICT
+
     gate: GateSettings
-    first_s: float
-    every_s: float
-    injected: dict[str, float]
+    """What is promised."""
+    base: str | None = None
+    """A revision; None for the default."""
+    urls: tuple[Url, Url] | None = None
+    """Of base and head; None where PM2 runs them."""
+    mode: Literal["fork", "cluster"] = "fork"
+    """Of both, for they run at the same time."""
+    first_s: float = FIRST_S
+    """When to look first."""
+    every_s: float = 30.0
+    """From one look to the next."""
+    injected: dict[str, float] = field(default_factory=dict)
+    """What slows head alone, by the name that it has in compare.json; only what is not 0."""
     profile: bool | None = None
+    """After any verdict or none; None for after a FAIL."""
     cpu_share: float = 0.5
+    """Of the cores, what both sides and JMeter may need."""
 
 
 def read_settings(
@@ -109,31 +110,23 @@ def read_settings(
     """Raises SettingError. An empty variable counts as unset, as it does for the apps."""
     given = {name: value for name, value in environment.items() if value}
     urls = _urls(settings, given)
-    injected = _injected(given)
     if urls:
         _refuse_with_urls(settings, given)
-    mode = str(given.get("MODE") or settings.get("mode", "fork"))
-    if mode not in MODES:
-        raise SettingError(
-            f"MODE is {mode!r}: write fork or cluster; base and head run at the same time, so that "
-            "there is one mode for both, and another run for the other"
-        )
-    gate = _gate(settings)
-    first_s = seconds_of("first", settings.get("first", FIRST_S))
-    every_s = seconds_of("every", settings.get("every", EVERY_S))
-    _check_looks(first_s, every_s, gate.budget_s)
-    base = given.get("BASE") or settings.get("base", None)
-    profile = settings.get("profile", None)
-    if profile not in (None, True, False):
-        raise SettingError(
-            f"profile is {profile!r}: write true for after any verdict or false for never; leave "
-            "it out for after a FAIL"
-        )
-    share = _share("cpu-share", settings.get("cpu-share", CompareSettings.cpu_share))
-    base = None if base is None else str(base)
-    return CompareSettings(
-        base, urls, mode, gate, first_s, every_s, injected, profile, cpu_share=share
-    )
+    own = {name: it for name, it in settings.items() if name in _READERS and it is not None}
+    own |= {name.lower(): given[name] for name in ("BASE", "MODE") if name in given}
+    values = {
+        _FIELDS.get(name, name.replace("-", "_")): _READERS[name](name, it)
+        for name, it in own.items()
+    }
+    promised = {it.name: values.pop(it.name) for it in fields(GateSettings) if it.name in values}
+    read = {"gate": promised, "injected": _injected(given), **values}
+    try:
+        found = replace(records.parse(CompareSettings, read), urls=urls)
+    except ValueError as problem:
+        name, _, why = str(problem).removeprefix("gate.").partition(": ")
+        raise SettingError(f"{name.replace('_', '-')}: {why}") from None
+    _check_looks(found.first_s, found.every_s, found.gate.budget_s)
+    return found
 
 
 def _urls(settings: Mapping[str, object], given: Mapping[str, str]) -> tuple[Url, Url] | None:
@@ -180,37 +173,15 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
     return found
 
 
-def _gate(settings: Mapping[str, object]) -> GateSettings:
-    shares = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
-    readers = dict.fromkeys(shares, _share) | {"fail-fast": _yes_or_no}
-    readers |= dict.fromkeys(_EXAMPLES, _names)
-    given = {
-        name.replace("-", "_"): read(name, settings[name])
-        for name, read in readers.items()
-        if name in settings
-    }
-    try:
-        return GateSettings(**given, budget_s=seconds_of("budget", settings["budget"]))
-    except ValueError as problem:
-        raise SettingError(str(problem)) from None
-
-
 def _share(name: str, value: object) -> float:
     """`5%` or 0.05."""
-    text = str(value).strip()
-    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)", text)
-    if not match or isinstance(value, bool):
-        raise SettingError(f"{name} is {value!r}: write a share such as 5% or 0.05")
-    share = float(match[1]) / (100 if match[2] else 1)
-    if not 0 < share < 1:
-        raise SettingError(f"{name} is {value!r}: write a share above 0 and below 1, such as 5%")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)", str(value).strip())
+    share = float(match[1]) / (100 if match[2] else 1) if match else math.nan
+    if isinstance(value, bool) or not 0 < share < 1:
+        raise SettingError(
+            f"{name} is {value!r}: write a share above 0 and below 1, such as 5% or 0.05"
+        )
     return share
-
-
-def _yes_or_no(name: str, value: object) -> bool:
-    if str(value).lower() not in ("true", "false"):
-        raise SettingError(f"{name} is {value!r}: write true or false")
-    return str(value).lower() == "true"
 
 
 def seconds_of(name: str, value: object) -> float:
@@ -228,8 +199,21 @@ def _names(name: str, value: object) -> tuple[str, ...]:
     parts = value if isinstance(value, list) else str(value).split(",")
     names = tuple(dict.fromkeys(each for each in (str(part).strip() for part in parts) if each))
     if not names:
-        raise SettingError(f"{name} is {value!r}: name at least one, such as {_EXAMPLES[name]}")
+        raise SettingError(f"{name} is {value!r}: name at least one")
     return names
+
+
+_SHARES = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
+#: How each setting but the two URLs is read.
+_READERS: dict[str, Callable[[str, object], object]] = {
+    **dict.fromkeys((*_SHARES, "cpu-share"), _share),
+    **dict.fromkeys(("budget", "first", "every"), seconds_of),
+    **dict.fromkeys(("gates", "labels"), _names),
+    **dict.fromkeys(("mode", "fail-fast", "profile"), lambda _, value: value),
+    "base": lambda _, value: str(value),
+}
+SETTINGS = (*_READERS, "base-url", "head-url")
+_FIELDS = {"budget": "budget_s", "first": "first_s", "every": "every_s"}
 
 
 def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:
