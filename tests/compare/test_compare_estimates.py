@@ -9,8 +9,7 @@ from scipy import stats
 from support.compared import compared
 from tollgate.compare.errors import ShareRise, error_rise
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
-from tollgate.compare.model import Blocks, Side
-from tollgate.stats.counts import Counts
+from tollgate.compare.model import Blocks, Requests, Side
 
 RUNS = 600
 SERVICES = {
@@ -25,8 +24,13 @@ SERVICES = {
 
 def of_values(base, head, seconds=30):
     """Blocks of the given elapsed of each side, dealt out over the seconds in turn."""
-    counts = [Counts.of(np.arange(len(it)) % seconds, np.asarray(it)) for it in (base, head)]
-    return Blocks.of("a", *counts, 0, seconds)
+    values, sides = np.unique([*base, *head]).astype(int), []
+    for it in (base, head):
+        block = np.sort(np.arange(len(it)) % seconds)
+        taken = np.concatenate([np.asarray(it, int)[at::seconds] for at in range(seconds)])
+        requests = Requests(block, np.zeros(len(it), int), taken)
+        sides.append(Side.of(requests, values, np.zeros(seconds, int)))
+    return Blocks("a", values, *sides)
 
 
 def ratio_of(blocks, metric):
@@ -148,19 +152,6 @@ def test_any_samples_give_an_interval_around_the_estimate(base, head, metric):
 )
 def test_what_is_no_basis_for_a_ratio_says_so(metric, base, head, seconds, note):
     assert note in percentile_ratio(of_values(base, head, seconds), metric).note
-
-
-def test_counts_become_blocks_of_the_measured_seconds_alone():
-    base = Counts.of([1, 2, 2, 9], [5, 7, 7, 7], [True, True, False, True])
-    head = Counts.of([2, 3], [30_000, 5], [False, True])
-    blocks = Blocks.of("a", base, head, 1, 4)
-    assert blocks.values_ms.tolist() == [5, 7, 30_000]
-    assert blocks.base.counts.tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 0]]
-    assert blocks.base.failed.tolist() == [0, 1, 0]
-    assert blocks.head.counts.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0]]
-    assert blocks.first(2).base.total == 3
-    with pytest.raises(ValueError, match="bins of 5"):
-        Blocks.of("a", Counts.of([0], [1], width=5), head, 0, 4)
 
 
 def blocks_of(base_failed, head_failed, n=40):

@@ -19,7 +19,6 @@ from pydantic import Field, computed_field
 
 from tollgate.base import records
 from tollgate.base.fields import WRITTEN, Interval, Positive, Unwritten, ends
-from tollgate.stats.counts import Counts
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -183,30 +182,6 @@ class Blocks:
     head: Side
     background_cpu: NDArray[np.float64] | None = None
 
-    @classmethod
-    def of(
-        cls,
-        label: str,
-        base: Counts,
-        head: Counts,
-        from_s: int,
-        to_s: int,
-        known: tuple[Requests, Requests] | tuple[None, None] = (None, None),
-    ) -> Blocks:
-        """From the counts of both sides, a block for each second in [from_s, to_s).
-
-        known: of base and of head, if their rows are. ValueError if the counts are in bins longer
-        than a second.
-        """
-        if (base.width, head.width) != (1, 1):
-            raise ValueError(f"{label} is counted in bins of {base.width}, {head.width} s, not 1")
-        parts = [counts.window(from_s, to_s) for counts in (base, head)]
-        values = np.unique(np.concatenate([part.elapsed_ms for part in parts]))
-        sides = (_side(part, values, from_s, to_s - from_s) for part in parts)
-        return cls(
-            label, values, *(replace(it, known=of) for it, of in zip(sides, known, strict=True))
-        )
-
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
         """Of base and of head; all of one row where the rows are unknown."""
@@ -255,15 +230,6 @@ class Blocks:
             for side, it in zip((self.base, self.head), self.requests, strict=True)
         )
         return Blocks(self.label, self.values_ms, *sides)
-
-
-def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -> Side:
-    block = counts.second - from_s
-    table = np.zeros((blocks, len(values)), np.int64)
-    np.add.at(table, (block, np.searchsorted(values, counts.elapsed_ms)), counts.n)
-    failed = np.zeros(blocks, np.int64)
-    np.add.at(failed, block[~counts.ok], counts.n[~counts.ok])
-    return Side(table, failed)
 
 
 @dataclass(frozen=True)

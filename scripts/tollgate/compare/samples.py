@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.compare.model import Blocks, Requests
+from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.requests import check_coins, coin_counts, last_start_ms, require
 from tollgate.samples.store import Store, using
-from tollgate.stats.counts import Counts
 
 #: Which of the two an arrival went to, and to which of its processes: side + 2 * process.
 COIN = "coin"
@@ -68,22 +67,21 @@ def read(
 
 def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
     own = found["label"] == label
+    second, elapsed_ms, ok, n = (found[it][own] for it in ("second", "elapsed_ms", "ok", "n"))
     _, row = np.unique(found["request"][own], return_inverse=True)
     coin = found["coin"][own].astype(np.int64)
-    counts, known = [], []
+    measured = (second >= 0) & (second < seconds)
+    values_ms = np.unique(elapsed_ms[measured])
+    sides = []
     for side in (BASE, HEAD):
-        mine = coin % 2 == side
-        second, elapsed_ms, ok, n = (
-            found[it][own][mine] for it in ("second", "elapsed_ms", "ok", "n")
-        )
-        counts.append(Counts.of(second, elapsed_ms, ok, n=n))
-        known.append(_requests((second, row[mine], elapsed_ms, coin[mine] // 2), n, seconds))
-    return Blocks.of(label, *counts, 0, seconds, tuple(known))
+        mine = measured & (coin % 2 == side)
+        known = _requests([it[mine] for it in (second, row, elapsed_ms, coin // 2)], n[mine])
+        failed = np.bincount(second[mine & ~ok], n[mine & ~ok], seconds).astype(np.int64)
+        sides.append(Side.of(known, values_ms, failed))
+    return Blocks(label, values_ms, *sides)
 
 
-def _requests(columns: Sequence[np.ndarray], n: np.ndarray, seconds: int) -> Requests:
-    """Those of the measured seconds, in their order. columns: second, row, elapsed_ms, process."""
-    second = columns[0]
+def _requests(columns: Sequence[np.ndarray], n: np.ndarray) -> Requests:
+    """Single requests in the order of their seconds. columns: second, row, elapsed_ms, process."""
     order = np.lexsort(columns[::-1])
-    order = order[(second[order] >= 0) & (second[order] < seconds)]
     return Requests(*(np.repeat(it[order], n[order]) for it in columns))
