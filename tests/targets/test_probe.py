@@ -1,6 +1,7 @@
 """What apps are asked before any load, by servers that answer in any way."""
 
 import json
+import logging
 import os
 import re
 import socket
@@ -151,6 +152,20 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
             probe.answer_is_right(service, asked("fine"))
         with pytest.raises(probe.ProbeError, match="answered 404"):
             probe.answer_is_right(service, asked("ok"))
+
+
+@pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])
+def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, expected_ms, lines):
+    state = {"status": "online", "exec_mode": "fork_mode", "restart_time": 0}
+    probes = [Probe(path, re.compile("^ok$"), expected_ms) for path in ("/a", "/b")]
+    with server((200, {})) as port:
+        apps = [App("one", port, "fork", 1), App("two", port, "fork", 1)]
+        workers = [{"name": app.name, "pm2_env": state} for app in apps]
+        asked = {app.name: probes for app in apps}
+        probe.prove_apps(apps, workers, asked, logging.getLogger())
+    slow = [line for line in caplog.messages if "slower than the load" in line]
+    assert len(slow) == lines
+    assert all("GET /a took" in line and "GET /b took" in line for line in slow)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

@@ -185,10 +185,12 @@ def _share(name: str, value: object) -> float:
 
 
 def seconds_of(name: str, value: object) -> float:
-    """`600`, `10m`, `10min`, `90 s` or `1h`: whole seconds, for these are what is counted. name: of
-    the setting. Raises SettingError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", str(value).strip())
-    seconds = float(match[1]) * _SECONDS[match[2]] if match else math.nan
+    """`600`, `10m`, `10min`, `90 s`, `1m30s` or `1h`: whole seconds, for these are what is counted.
+    name: of the setting. Raises SettingError."""
+    number, text = r"(\d+(?:\.\d+)?)", str(value).strip()
+    parts = re.findall(rf"{number}\s*(min|[smh]?)", text)
+    is_time = re.fullmatch(rf"{number}|({number}\s*(min|[smh])\s*)+", text)
+    seconds = sum(float(it) * _SECONDS[unit] for it, unit in parts) if is_time else math.nan
     if isinstance(value, bool) or not seconds >= 1 or seconds % 1:
         raise SettingError(f"{name} is {value!r}: write whole seconds, such as 600 or 10m")
     return seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import math
 import re
 import socket
 import ssl
@@ -23,6 +24,8 @@ REQUEST_TIMEOUT = 15
 LOOK_AGAIN = 0.05
 #: Seconds that an app may take from `ready` to its first right answer.
 ANSWER_TIMEOUT = 20
+#: How often what is expected within a time is asked before it counts as slower.
+TRIES = 3
 #: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
 #: because the host's name can't be one.
 NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
@@ -168,9 +171,10 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(remote: Url, asked: Probe) -> None:
-    """Raise ProbeError unless the body of the answer contains the pattern."""
-    path, where = asked.path, f"{remote.host}:{remote.port}"
+def answer_is_right(remote: Url, asked: Probe) -> float:
+    """How many milliseconds the answer took. Raises ProbeError unless its body contains the
+    pattern."""
+    path, where, began = asked.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
         with _get(remote, path) as answer:
             status, body = answer.status, answer.read().decode(errors="replace")
@@ -184,6 +188,7 @@ def answer_is_right(remote: Url, asked: Probe) -> None:
             f"which does not match {asked.answer.pattern!r}: mend the target, or its probe in "
             "taurus.yml; `probes` of a scenario go before those of the service"
         )
+    return (time.monotonic() - began) * 1000
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -220,6 +225,7 @@ def prove_apps(
     running: the workers, as pm2.workers gives them. Raises ProbeError."""
     running = list(running)
     unproven: dict[str, str] = {}
+    slow: dict[str, str] = {}
     for app in apps:
         found = workers_of(app, running)
         if app.deals_to:
@@ -229,9 +235,9 @@ def prove_apps(
             if line := answers(pm2.host(), app, found, ANSWER_TIMEOUT):
                 log.warning("targets: %s", line)
                 unproven[app.name] = line
-        for each in probes[app.name]:
-            answer_is_right(Url("http", pm2.host(), app.port), each)
+        slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
         log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
+    _warn_of_slow(slow, log)
     return unproven
 
 
@@ -245,6 +251,30 @@ def ask_elsewhere(remotes: Iterable[tuple[str, Url, Probes]], log: logging.Logge
                 *(name, remote.url),
             )
         is_there(remote)
-        for each in probes:
-            answer_is_right(remote, each)
+        _warn_of_slow(_ask(remote, probes), log)
         log.info("Service %s of %s answers; it is neither started nor stopped", remote.url, name)
+
+
+def _ask(remote: Url, probes: Probes) -> dict[str, str]:
+    """Ask it all, and return what is slower than expected: by path, how much. Raises ProbeError."""
+    slow = {}
+    for each in probes:
+        expected_ms = each.expected_ms or math.inf
+        took_ms = math.inf
+        for _ in range(TRIES):  # a first answer may be slow for once
+            took_ms = min(took_ms, answer_is_right(remote, each))
+            if took_ms <= expected_ms:
+                break
+        else:
+            slow[each.path] = f"GET {each.path} took {took_ms:.0f} ms instead of {expected_ms:g}"
+    return slow
+
+
+def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:
+    if slow:
+        log.warning(
+            "targets: slower than the load of taurus.yml was made for: %s: the run may end "
+            "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or allow more "
+            "measuring (-o modules.stop-when-decided.budget=8m)",
+            "; ".join(slow.values()),
+        )

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from tollgate.base import records
 from tollgate.base.urls import Url, read_url, shown
@@ -109,12 +109,14 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Probe:
-    """What is asked before any load: a path, and a regular expression for the answer."""
+    """What is asked before any load: a path, a regular expression for the answer, and how many
+    milliseconds it may take where the load was made for; None for any time."""
 
     __pydantic_config__ = records.STRICT
 
     path: Annotated[str, Field(pattern="^/")]
     answer: re.Pattern[str]
+    expected_ms: Annotated[PositiveFloat | None, Field(validation_alias="expected-ms")] = None
 
 
 Probes = list[Probe]
@@ -135,7 +137,8 @@ def probes_of(given: object, where: str) -> Probes | None:
     except (ValueError, TypeError) as problem:
         raise TaurusConfigError(
             f"targets: probes of {where}: {problem}: write a list of entries with a `path` that "
-            "begins with / and, as `answer`, a regular expression that the body must contain"
+            "begins with / and, as `answer`, a regular expression that the body must contain; "
+            "`expected-ms` may say how long it takes where the load was made for"
         ) from None
 
 
