@@ -46,12 +46,11 @@ def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
     assert [it.verdict for it in verdict.executions[0].criteria] == ["PASS", "PASS", "FAIL"]
 
 
-def test_a_schedule_that_the_samples_tell_no_zero_of_is_warned_about(judged):
+def test_a_schedule_that_the_samples_tell_no_zero_of_is_no_proof(judged):
     recorded = run_folder.recorded().decode()
     verdict = judged(spoiled=own_run.without(recorded, "TESTSTART.MS").encode())
-    (warning,) = verdict.executions[0].warnings
-    assert verdict.verdict == "PASS"
-    assert "nap: the JTL has no column TESTSTART.MS" in warning
+    assert verdict.verdict == "INVALID"
+    assert "the JTL has no column TESTSTART.MS" in reasons(verdict)
 
 
 def with_fields(folder, fields, **changes):

@@ -11,7 +11,6 @@ from tollgate.base.text import format_number
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.schedule.model import ScheduleFacts
 from tollgate.stats.counts import Counts
 
 VERDICTS = {
@@ -202,14 +201,6 @@ def test_of_failures_with_several_codes_those_that_nobody_would_see_are_counted(
     service = failing_with("500", 30) + failing_with("200", 7)
     (warning, *_) = verdict_on("rc500>1000", service=service).executions[0].warnings
     assert warning.startswith("7 of 6000 requests of search failed")
-
-
-def test_a_schedule_whose_zero_was_guessed_is_warned_about():
-    kept = (ScheduleFacts(("search",), intended=3000, sent=3000, origin_is_estimated=True),)
-    verdict = verdict_on("p95 of search>250ms", response=counts(), schedules=kept)
-    (warning,) = verdict.executions[0].warnings
-    assert verdict.verdict == "PASS"
-    assert warning.startswith("search: the JTL has no column TESTSTART.MS")
 
 
 def test_closed_loops_carry_the_coordinated_omission_warning():

@@ -11,7 +11,6 @@ from support.simulated import ORIGIN
 from tollgate.plan.model import PlanLabel
 from tollgate.samples.single import Batch
 from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
-from tollgate.schedule.join import estimate_origin_ms
 from tollgate.schedule.lateness import percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_join import OpenJoin
@@ -53,10 +52,7 @@ def runs(draw):
 def one_by_one(schedule, rows, test_start_ms, from_s, bins):
     """(response, lateness, facts), by a look at one sample after the other."""
     due_ms = schedule.replay.arrivals(math.inf) * 1000
-    if test_start_ms is None:
-        start_ms = estimate_origin_ms([due_ms / 1000], [rows.start_ms])
-    else:
-        start_ms = float(test_start_ms)
+    start_ms = float(test_start_ms)
     response, lateness = {it: [] for it in NAMES}, {it: [] for it in NAMES}
     late = {}
     columns = (getattr(rows, name).tolist() for name in Batch.__dataclass_fields__)
@@ -97,7 +93,6 @@ def one_by_one(schedule, rows, test_start_ms, from_s, bins):
         generator_p99_ms=p99 if math.isnan(p99) else max(p99, 0.0),
         late_generator=int(np.count_nonzero(values > LATE_MS)),
         extra=len(set(rows.number.tolist()) - set(range(1, len(due_ms) + 1))),
-        origin_is_estimated=test_start_ms is None,
         measured=len(values),
         far_late=far_late,
         generator_far_late=far_late,
@@ -121,20 +116,16 @@ def batches(rows, cuts):
 
 def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     """The outcome of the batches."""
-    is_estimated = test_start_ms is None
-    if is_estimated:
-        starts = (each.start_ms for each in batches(rows, cuts))
-        test_start_ms = estimate_origin_ms(schedule.replay.by_step(), starts)
     join = OpenJoin(Queue(schedule, NAMES, NAMES), test_start_ms, ORIGIN, from_s, bins)
     for batch in batches(rows, cuts):
         join.add(batch)
     outside = set(rows.number.tolist()) - set(range(1, schedule.replay.count + 1))
-    return join.outcome(len(outside), is_estimated)
+    return join.outcome(len(outside))
 
 
 @given(
     runs(),
-    st.sampled_from([ORIGIN, ORIGIN - 40, None]),
+    st.sampled_from([ORIGIN, ORIGIN - 40]),
     st.sampled_from([0.0, 2.5, 100.0]),
     st.sampled_from([Bins(), Bins(3, 1, 8)]),
     st.lists(st.integers(0, 12_000), max_size=6),
@@ -150,13 +141,12 @@ def test_batch_by_batch_gives_what_a_look_at_each_sample_gives(run, start, from_
 
 @given(
     runs(),
-    st.sampled_from([ORIGIN, None]),
     st.sampled_from([Bins(), Bins(3, 1, 8)]),
     st.lists(st.integers(0, 12_000), max_size=6),
 )
-def test_every_sample_counts_once_in_the_response_times_of_its_label(run, start, bins, cuts):
+def test_every_sample_counts_once_in_the_response_times_of_its_label(run, bins, cuts):
     schedule, rows = run
-    response = streamed(schedule, rows, start, 0.0, bins, cuts).response
+    response = streamed(schedule, rows, ORIGIN, 0.0, bins, cuts).response
     for label, name in enumerate(NAMES):
         mine = rows.label == label
         assert response[name].total == np.count_nonzero(mine)
@@ -169,6 +159,6 @@ def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():
     day = OpenModelArrivals("rate(1000/s) random_arrivals(1 h) " * 48, 7)
     schedule = Schedule("g", (PlanLabel("a"),), day, by_thread=True)
     join = OpenJoin(Queue(schedule, ("a",), ("a",)), ORIGIN, ORIGIN, 0.0, Bins())
-    facts = join.facts(0, origin_is_estimated=False)
+    facts = join.facts(0)
     assert (facts.intended, facts.missing_generator) == (172_800_000, 172_800_000)
     assert math.isnan(facts.lateness_p99_ms)

@@ -179,13 +179,6 @@ def test_nothing_sent_at_all_misses_every_event(replay):
     assert facts.intended == facts.missing_generator == len(replay.due("a"))
 
 
-def test_without_the_test_start_it_is_estimated(replay):
-    replay.planned(jmx.group(jmx.sampler("a", BY_TIMER)))
-    found = replay(starts=None, a=samples(replay.due("a") + 7000))
-    assert found.facts[0].missing == 0
-    assert found.facts[0].lateness_max_ms <= 2
-
-
 def loop(*children):
     return jmx.element("LoopController", "again", children, LoopController__loops=10)
 

@@ -77,13 +77,6 @@ def test_a_thread_group_outlasts_its_duration_by_the_time_that_it_took_to_start(
     assert summarise(joined).sent == 300
 
 
-def test_without_teststart_a_recorded_run_has_its_origin_estimated_to_within_2_ms(recorded):
-    schedule, rows, origin = recorded
-    joined = join(schedule, rows)
-    assert joined.origin_is_estimated
-    assert joined.origin_ms == pytest.approx(origin, abs=2)
-
-
 def test_a_recorded_run_of_an_open_model_joins_every_arrival_with_its_thread(tmp_path):
     jtl = read_jtl(shutil.copy(GOLDEN / "group-run.jtl", tmp_path))
     found = replay_jtl(read_plan(GOLDEN / "group-run.jmx", {}), jtl.path, jtl, 0, None, SECONDS)

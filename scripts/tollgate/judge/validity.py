@@ -218,14 +218,6 @@ def warnings_of(execution: MeasuredExecution, settings: JudgeSettings) -> Iterat
     else:
         yield from failure_warnings(execution)
     yield from _by_service_time(execution, settings)
-    for schedule in execution.schedules:
-        if schedule.origin_is_estimated:
-            yield (
-                f"{', '.join(schedule.labels)}: the JTL has no column TESTSTART.MS, so that the "
-                "zero of the schedule was guessed from the samples, and lateness that all of them "
-                "have in common does not show: add TESTSTART.MS to JMeter's property "
-                "sample_variables"
-            )
     if execution.facts.url:
         yield (
             f"asked was {execution.facts.url}, which is not the run's own: it was neither started "

@@ -56,12 +56,12 @@ def thread_groups(source: Store | str | Path) -> tuple[str, ...] | None:
         return tuple(name for (name,) in found)
 
 
-def read_threads(source: Store | str | Path, labels: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """For each of these samplers the names of its threads without their last number, in order."""
-    with using(source) as store:
-        found = store.rows("""SELECT DISTINCT label, thread_group FROM samples
-            WHERE NOT is_transaction ORDER BY label, thread_group""")
-    return {label: tuple(name for it, name in found if it == label) for label in labels}
+def read_threads(store: Store) -> dict[str, list[str]]:
+    """For each sampler the names of its threads without their last number, in order."""
+    return dict(
+        store.rows("""SELECT label, list(DISTINCT thread_group ORDER BY thread_group) FROM samples
+            WHERE NOT is_transaction GROUP BY label""")
+    )
 
 
 def thread_samples(
@@ -131,7 +131,7 @@ def _pick(store: Store, threads: Collection[str], parents: Collection[str]) -> N
     for place, thread in enumerate(threads):
         name, _, number = thread.rpartition("-")
         wanted.append((place, name, int(number) if number.isdecimal() else -1))
-    store.table("wanted", ["place INTEGER", "thread_group VARCHAR", "number BIGINT"], wanted)
+    store.table("wanted", "place INTEGER, thread_group VARCHAR, number BIGINT", wanted)
     store.execute(
         f"""CREATE OR REPLACE TEMP TABLE mine AS
         WITH requests AS (

@@ -9,7 +9,6 @@ later samples look early, and events that left no sample, which make later sampl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,28 +42,6 @@ class Rows:
     elapsed_ms: Ints
     thread: Ints
     is_governed: NDArray[np.bool_]
-
-
-def estimate_origin_ms(events_s: Iterable[Floats], starts_ms: Iterable[Ints]) -> float:
-    """Return the latest test start with which no sample starts before its event (epoch ms).
-
-    For files without TESTSTART.MS; the k-th event is taken for the k-th sample's, so a plan in
-    which every sample was late looks punctual. Use the column. Both come sorted, in batches.
-    """
-    batches, due = iter(events_s), np.empty(0)
-    least, earliest = math.inf, None
-    for starts in starts_ms:
-        if earliest is None and len(starts):
-            earliest = float(starts[0])
-        while len(due) < len(starts) and (batch := next(batches, None)) is not None:
-            due = np.concatenate([due, batch])
-        count = min(len(due), len(starts))
-        least = min(least, float((starts[:count] - due[:count] * 1000).min(initial=math.inf)))
-        due = due[count:]
-        if count < len(starts):
-            break
-    # Truncation lets a punctual sample start up to 1 ms before its event.
-    return float(math.ceil(least)) if math.isfinite(least) else earliest or 0.0
 
 
 def align(event_ms: Floats, start_ms: Floats) -> Ints:

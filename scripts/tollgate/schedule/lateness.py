@@ -23,12 +23,8 @@ from tollgate.schedule.join import (
     Ints,
     Rows,
     align,
-    estimate_origin_ms,
 )
 from tollgate.schedule.model import Schedule, ScheduleFacts
-
-# Where the test start is to be estimated, the first sample is looked for this long after it.
-UNKNOWN_START_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,6 @@ class Joined:
     """
 
     origin_ms: float
-    origin_is_estimated: bool
     event: Ints
     intended_ms: Floats
     lateness_ms: Floats
@@ -86,55 +81,50 @@ class Displacement:
         return int(np.abs(self._surplus).sum()) // 2
 
 
-def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Joined:
+def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
     """Join a schedule with the rows of its thread group.
 
-    origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. None makes an
-    estimate, see estimate_origin_ms. A run on several JMeter servers has an origin for each: join
-    each server's rows by themselves. An open model is joined by open_join.py.
+    origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. A run on
+    several JMeter servers has an origin for each: join each server's rows by themselves. An open
+    model is joined by open_join.py.
     """
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
     events_s = schedule.arrivals(_horizon_s(schedule, start, origin_ms))
     order = np.lexsort((elapsed, start))
-    origin = estimate_origin_ms([events_s], [start[order]]) if origin_ms is None else origin_ms
     event = np.empty(len(start), dtype=np.int64)
-    event[order] = align(events_s * 1000, start[order] - origin)
+    event[order] = align(events_s * 1000, start[order] - origin_ms)
     intended = _required(schedule, events_s, event)
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False
     missing = np.flatnonzero(is_missing[:intended])
-    parts, cause = attribute_lateness(schedule, rows, events_s * 1000, event, missing, origin)
+    parts, cause = attribute_lateness(schedule, rows, events_s * 1000, event, missing, origin_ms)
     due = np.append(events_s, np.nan)[event] * 1000
-    waited = np.nan_to_num(np.maximum(start - np.floor(due + origin), 0)).astype(np.int64)
+    waited = np.nan_to_num(np.maximum(start - np.floor(due + origin_ms), 0)).astype(np.int64)
     return Joined(
-        origin_ms=origin,
-        origin_is_estimated=origin_ms is None,
+        origin_ms=origin_ms,
         event=event,
-        intended_ms=due + origin,
-        lateness_ms=start - origin - due,
+        intended_ms=due + origin_ms,
+        lateness_ms=start - origin_ms - due,
         service_ms=parts[0],
         plan_ms=parts[1],
         generator_ms=parts[2],
         response_ms=elapsed + waited,
         intended=intended,
         missing=missing,
-        missing_ms=events_s[missing] * 1000 + origin,
+        missing_ms=events_s[missing] * 1000 + origin_ms,
         missing_cause=cause,
         extra=int(np.count_nonzero(event == NO_EVENT)),
     )
 
 
-def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float | None) -> float:
+def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float) -> float:
     """Return up to when events must be known: the end of the schedule or the last sample."""
     if schedule.end_s is None and schedule.limit is not None:
         return math.inf
     if not len(start):
         return schedule.end_s or 0.0
-    if origin_ms is None:
-        seen = float(start.max() - start.min()) / 1000 + UNKNOWN_START_S
-    else:
-        seen = (float(start.max()) - origin_ms + EARLY_TOLERANCE_MS) / 1000
+    seen = (float(start.max()) - origin_ms + EARLY_TOLERANCE_MS) / 1000
     return max(seen, schedule.end_s or 0.0)
 
 
@@ -177,7 +167,6 @@ def summarise(
         late_plan=late[PLAN],
         late_generator=late[GENERATOR],
         extra=joined.extra,
-        origin_is_estimated=joined.origin_is_estimated,
         measured=len(lateness),
         far_late=int(np.count_nonzero(lateness > FAR_LATE_MS)),
         generator_far_late=int(np.count_nonzero(generator > FAR_LATE_MS)),

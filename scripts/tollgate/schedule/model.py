@@ -98,9 +98,6 @@ class ScheduleFacts:
     """Requests late mostly although a thread was free."""
     extra: Count = 0
     """Requests that no event of the schedule asked for."""
-    origin_is_estimated: bool = False
-    """Whether the schedule's zero was guessed from the samples, for want of TESTSTART.MS, so that
-    lateness that all of them have in common does not show."""
     measured: Count = 0
     """Requests of the measured part that an event asked for."""
     far_late: Count = 0

@@ -16,7 +16,7 @@ from tollgate.samples.order import Step, early_step, largest
 from tollgate.samples.single import Batch, SampleBatches
 from tollgate.samples.store import Store
 from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
-from tollgate.schedule.join import Floats, Ints, estimate_origin_ms
+from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
@@ -28,23 +28,17 @@ _GATHERED = 200_000
 
 
 def join_open(
-    queue: Queue, store: Store, jtl: Jtl, test_start_ms: int | None, from_s: float, bins: Bins
+    queue: Queue, store: Store, jtl: Jtl, test_start_ms: int, from_s: float, bins: Bins
 ) -> ScheduleOutcome:
     """Join the queue of an open model with the samples of the store, which jtl counts.
 
-    test_start_ms: TESTSTART.MS, None estimates it. from_s: as in OpenJoin.
+    test_start_ms: TESTSTART.MS. from_s: as in OpenJoin.
     """
-    arrivals = queue.schedule.replay
     batches = SampleBatches(store, [(it, queue.threads.get(it)) for it in queue.governed])
-    if test_start_ms is None:
-        starts = (batch.start_ms for batch in batches)
-        start_ms = estimate_origin_ms(arrivals.by_step(), starts)
-    else:
-        start_ms = float(test_start_ms)
-    joined = OpenJoin(queue, start_ms, jtl.origin_ms, from_s, bins)
+    joined = OpenJoin(queue, test_start_ms, jtl.origin_ms, from_s, bins)
     for batch in batches:
         joined.add(batch)
-    return joined.outcome(batches.threads_outside(arrivals.count), test_start_ms is None)
+    return joined.outcome(batches.threads_outside(queue.schedule.replay.count))
 
 
 class OpenJoin:
@@ -115,7 +109,7 @@ class OpenJoin:
         self._step = largest([self._step, early_step(intended_ms, lateness)])
         return rows, due
 
-    def outcome(self, threads_outside: int, origin_is_estimated: bool) -> ScheduleOutcome:
+    def outcome(self, threads_outside: int) -> ScheduleOutcome:
         """How the schedule was kept. threads_outside: threads of its labels that no arrival has.
 
         Response times are by bin of the intended start, or of its own where a sample had none;
@@ -126,12 +120,12 @@ class OpenJoin:
         return ScheduleOutcome(
             response={label: it.counts for label, it in self._response.items()},
             lateness={label: it.counts for label, it in self._waited.items()},
-            facts=self.facts(threads_outside, origin_is_estimated),
+            facts=self.facts(threads_outside),
             unanswered=unanswered_of(self._queue, due_ms, self._bins),
             step=self._step,
         )
 
-    def facts(self, threads_outside: int, origin_is_estimated: bool) -> ScheduleFacts:
+    def facts(self, threads_outside: int) -> ScheduleFacts:
         """Each arrival has a thread of its own, so nothing but the generator delays or drops it."""
         lateness_ms = self._lateness_ms[: self._measured]
         far_late = int(np.count_nonzero(lateness_ms > FAR_LATE_MS))
@@ -148,7 +142,6 @@ class OpenJoin:
             generator_p99_ms=p99 if math.isnan(p99) else max(p99, 0.0),
             late_generator=late,
             extra=threads_outside,
-            origin_is_estimated=origin_is_estimated,
             measured=self._measured,
             far_late=far_late,
             generator_far_late=far_late,

@@ -42,12 +42,12 @@ class Queue:
         """What to call it: its labels in the file, or else in the plan."""
         return self.governed or tuple(label.text for label in self.schedule.labels)
 
-    def until(self, until_s: float | None, origin_ms: int, test_start_ms: int | None) -> Queue:
+    def until(self, until_s: float | None, origin_ms: int, test_start_ms: int) -> Queue:
         """The same where the load was cut short at until_s, seconds from origin_ms."""
         if until_s is None:
             return self
         # In whole microseconds: differences of seconds would put an end behind its own millisecond.
-        end_s = round(until_s * 1000 - ((test_start_ms or origin_ms) - origin_ms), 3) / 1000
+        end_s = round(until_s * 1000 - (test_start_ms - origin_ms), 3) / 1000
         end_s = max(0.0, min(end_s, self.schedule.end_s or end_s))
         return replace(self, schedule=replace(self.schedule, end_s=end_s))
 

@@ -67,21 +67,18 @@ def replay_jtl(
     until_s: when the load was cut short; what was due from then on did not have to be sent. Seconds
     since the execution's start. most: samples of a timer's schedule; one with more is a problem,
     not an error: it proves nothing, and judging its labels by service time would drop the waiting
-    that the schedule is there to show. So are samples of several JMeters. Raises JtlError.
+    that the schedule is there to show. So are samples of several JMeters, or of one whose start is
+    not known. Raises JtlError.
     """
-    start_ms, last_ms = jtl.test_starts_ms or (None, None)
     kept: list[ScheduleOutcome] = []
     problems: list[str] = []
     with using(source) as store:
-        queues, closed = _queues(plan, store, jtl)
-        if queues and start_ms != last_ms:
-            problem = (
-                "the samples come from JMeters that began at different times (TESTSTART.MS is "
-                f"{start_ms} and {last_ms}), each with its own schedule, and don't show which is "
-                "whose: let one JMeter send the load"
-            )
+        queues, closed = queues_of(plan, jtl.samplers, read_threads(store))
+        problem = _problem_of_start(jtl) if queues else ""
+        if problem:
             return _together([], closed, [problem])
         for each in queues:
+            start_ms = jtl.test_starts_ms[0]
             queue = each.until(until_s, jtl.origin_ms, start_ms)
             size = sum(jtl.samplers[label].counts.total for label in queue.labels)
             if queue.schedule.by_thread:
@@ -114,13 +111,21 @@ def _together(
     )
 
 
-def _queues(plan: Plan, store: Store, jtl: Jtl) -> tuple[tuple[Queue, ...], dict[str, str]]:
-    """As queues_of, for the samples of the store."""
-    queues, closed = queues_of(plan, jtl.samplers)
-    if not any(queue.threads for queue in queues):
-        return queues, closed
-    threads = read_threads(store, {label for queue in queues for label in queue.labels})
-    return queues_of(plan, jtl.samplers, threads)
+def _problem_of_start(jtl: Jtl) -> str:
+    """Why the samples don't say when the schedules began; empty if they do."""
+    if jtl.test_starts_ms is None:
+        return (
+            "the JTL has no column TESTSTART.MS, the zero of its schedules: add TESTSTART.MS to "
+            "JMeter's property sample_variables"
+        )
+    first_ms, last_ms = jtl.test_starts_ms
+    if first_ms == last_ms:
+        return ""
+    return (
+        "the samples come from JMeters that began at different times (TESTSTART.MS is "
+        f"{first_ms} and {last_ms}), each with its own schedule, and don't show which is "
+        "whose: let one JMeter send the load"
+    )
 
 
 def _too_many(queue: Queue, size: int, limit: int) -> str:

@@ -21,14 +21,14 @@ def join_timer(
     queue: Queue,
     samples: Mapping[str, Samples],
     origin_ms: int,
-    test_start_ms: int | None,
+    test_start_ms: int,
     from_s: float,
     bins: Bins,
 ) -> ScheduleOutcome:
     """Join the queue with all samples of its labels, in memory some 330 bytes a sample.
 
-    origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS, None estimates it.
-    from_s: lateness is summed up over events from here on; whether everything was sent, always.
+    origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS. from_s: lateness is
+    summed up over events from here on; whether everything was sent, always.
     """
     samples = {
         label: samples[label].of_groups(queue.threads[label])
@@ -37,8 +37,7 @@ def join_timer(
         for label in queue.labels
     }
     rows, label_of = _rows(queue, samples)
-    start = None if test_start_ms is None else float(test_start_ms)
-    joined = join(queue.schedule, rows, start)
+    joined = join(queue.schedule, rows, test_start_ms)
     ok = np.concatenate([samples[label].ok for label in queue.governed] or [np.zeros(0, bool)])
     governed = rows.is_governed
     has_event = joined.event != NO_EVENT
