@@ -1,11 +1,13 @@
 """What is refused before any load, because nobody could judge it afterwards."""
 
+from dataclasses import replace
+
 import pytest
 
 from support import jmx_text as jmx
 from support import run_folder
 from support.forecasts import steps_of
-from tollgate.forecast.model import Followed, to_record
+from tollgate.forecast.model import Followed
 from tollgate.gather.context import EvidenceError, contexts
 from tollgate.record import manifest
 from tollgate.record.interim import InterimSchedule
@@ -13,7 +15,7 @@ from tollgate.record.interim import InterimSchedule
 
 def forecast(*rates, **shares):
     steps = steps_of(*rates, length_s=4.0, from_s=2.0, shares=shares)
-    return to_record(Followed("data/mine.csv", 1.0, 1440.0, steps))
+    return Followed("data/mine.csv", 1.0, 1440.0, steps)
 
 
 def refusal(folder, *criteria, plan=None, **changes):
@@ -43,9 +45,10 @@ def test_a_criterion_on_a_target_that_the_forecast_never_asks_for_is_refused(tmp
         "criterion 'fail of nap>0%': label 'nap': data/mine.csv gives nap no share in any step of "
         "this run; give nap a share, or remove the criterion"
     )
-    record = forecast(30, 0, sum=1.0)
-    record["steps"][1]["shares"] = {"nap": 1.0}  # of no requests at all
-    assert "gives nap no share" in said(record)
+    asked, none = forecast(30, 0, sum=1.0).steps
+    none = replace(none, shares={"nap": 1.0})  # of no requests at all
+    followed = replace(forecast(30, sum=1.0), steps=(asked, none))
+    assert "gives nap no share" in said(followed)
 
 
 HOME = jmx.sampler("home")

@@ -7,15 +7,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support import shards
+from tollgate.forecast.model import Followed, LoadStep
 from tollgate.record import manifest
 from tollgate.record.shards import read_shards
 
 OF = 3
 NAMES = st.sampled_from(("warmup", "schedule", "other", "visits"))
 INTERIM = st.builds(manifest.InterimSchedule.of, st.floats(1, 60), st.floats(1, 600))
-FORECAST = st.fixed_dictionaries(
-    {"path": NAMES, "factor": st.floats(0.1, 9), "scale": st.just(1.0), "steps": st.just([])}
-)
+STEPS = (LoadStep("00:00", 0.0, 60.0, 1.0, {"visits": 1.0}),)
+FORECAST = st.builds(Followed, NAMES, st.floats(0.1, 9), st.just(1.0), st.just(STEPS))
 #: Of an execution's fields, those that shape its load or say how it ended.
 OF_EXECUTION = {
     "name": NAMES,

@@ -15,7 +15,7 @@ from support.forecasts import steps_of
 from support.jtl_rows import fields, lines
 from support.run_folder import reasons
 from tollgate.base import disk
-from tollgate.forecast.model import Followed, to_record
+from tollgate.forecast.model import Followed
 from tollgate.gather import evidence
 from tollgate.samples import store
 from tollgate.samples.layout import JtlError
@@ -120,7 +120,7 @@ def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
     monkeypatch.setattr(f"tollgate.gather.{step}", Mock(side_effect=error))
     steps = steps_of(30, length_s=4.0, from_s=2.0, shares={"nap": 1.0})
     followed = Followed("data/mine.csv", 1.0, 1440.0, steps)
-    changes = run_folder.follow(tmp_path) | {"forecast": to_record(followed)}
+    changes = run_folder.follow(tmp_path) | {"forecast": followed}
     run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path, **changes))
     (execution,) = run.executions
     assert execution.facts.jtl_error.endswith("is too much")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -66,25 +66,13 @@ class Followed:
     scale: float
     steps: Annotated[tuple[LoadStep, ...], Field(min_length=1)]
 
-
-def to_record(followed: Followed) -> dict[str, Any]:
-    """Plain values, ready for JSON."""
-    return asdict(followed) | {"steps": [asdict(step) for step in followed.steps]}
-
-
-def from_record(record: Mapping[str, Any]) -> Followed:
-    """The forecast of a record. Raises ValueError, with what is wrong, for anything else."""
-    try:
-        followed = records.parse(Followed, record)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"the forecast is not one that a run wrote: {error}") from None
-    for step in followed.steps:
-        if step.to_s <= step.from_s:
-            raise ValueError(f"the forecast's step {step.name!r} ends before it begins")
-    for before, after in pairwise(followed.steps):
-        if before.to_s != after.from_s:
-            raise ValueError(f"the forecast's step {after.name!r} does not follow the one before")
-    return followed
+    def __post_init__(self) -> None:
+        for step in self.steps:
+            if step.to_s <= step.from_s:
+                raise ValueError(f"the forecast's step {step.name!r} ends before it begins")
+        for before, after in pairwise(self.steps):
+            if before.to_s != after.from_s:
+                raise ValueError(f"the forecast's step {after.name!r} does not follow the last")
 
 
 @dataclass(frozen=True)

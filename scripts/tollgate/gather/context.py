@@ -13,7 +13,6 @@ from tollgate.compare.record import CompareRecord
 from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.forecast import criteria as forecast_criteria
-from tollgate.forecast.model import Followed, from_record
 from tollgate.judge.facts import JudgeSettings
 from tollgate.judge.levels import estimates
 from tollgate.judge.unjudgeable import unjudgeable
@@ -30,15 +29,13 @@ class EvidenceError(Exception):
 
 @dataclass(frozen=True)
 class ExecutionContext:
-    """An execution, and what it is judged with. followed: the forecast that it follows, compared:
-    the record of the comparison that it is; None for none. family: how many estimates its run
-    has."""
+    """An execution, and what it is judged with. compared: the record of the comparison that it
+    is, None for none. family: how many estimates its run has."""
 
     run: Path
     manifest: Manifest
     planned: Execution
     plan: Plan
-    followed: Followed | None
     criteria: tuple[Criterion, ...]
     compared: CompareRecord | None
     settings: JudgeSettings
@@ -88,12 +85,8 @@ def is_of_remote(manifest: Manifest) -> bool:
 
 def _checked(
     run: Path, manifest: Manifest, planned: Execution
-) -> tuple[Execution, Plan, Followed | None, tuple[Criterion, ...], CompareRecord | None]:
+) -> tuple[Execution, Plan, tuple[Criterion, ...], CompareRecord | None]:
     plan = read_plan(run / planned.plan, planned.properties)
-    try:
-        followed = None if planned.forecast is None else from_record(planned.forecast)
-    except ValueError as error:
-        raise ManifestError(f"{NAME} can't be read: {planned.name}: {error}") from None
     try:
         criteria = parse_all([*manifest.criteria, *planned.criteria], plan.labels)
     except ValueError as error:
@@ -105,9 +98,9 @@ def _checked(
         if name in transactions:
             problems.append(f"the plan {plan.path.name} has {alike(name)}")
     problems += capacity_record.criteria_problems(criteria, manifest)
-    if followed:
+    if planned.forecast:
         what, given = f"{planned.name}: the plan {planned.plan}", planned.properties
-        problems += forecast_criteria.problems(followed, what, given, plan, criteria)
+        problems += forecast_criteria.problems(planned.forecast, what, given, plan, criteria)
     problems += unjudgeable(criteria, planned, plan, is_of_remote(manifest))
     problems += foreseen_problems(plan, planned.warmup + planned.measured)
     compared = compare_facts.record_of(run, planned)
@@ -116,7 +109,7 @@ def _checked(
     if problems:
         raise EvidenceError("\n".join(problems))
     criteria = tuple(it for it in criteria if not it.is_of_capacity or it.label == planned.name)
-    return planned, plan, followed, criteria, compared
+    return planned, plan, criteria, compared
 
 
 def known_names(labels: Iterable[PlanLabel]) -> list[str]:

@@ -86,7 +86,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
 
 def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
-    planned, compared, followed = of.planned, of.compared, of.followed
+    planned, compared, followed = of.planned, of.compared, of.planned.forecast
     jtl = read_jtl(store, bins=of.bins)
     watched = workers.watched(of.run, of.manifest, planned, jtl)
     seen, course = _looked(of, store, jtl)

@@ -20,6 +20,7 @@ from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other 
 
 from tollgate.base import records
 from tollgate.base.text import one_line
+from tollgate.forecast.model import Followed
 from tollgate.record.interim import InterimSchedule
 from tollgate.workers.background_cpu import BackgroundCpu
 
@@ -118,7 +119,7 @@ class Execution:
     notes: what the verdict says beside what it judges, one line each. lint: what was noticed of
     the plan, likewise.
     criteria: those of this execution and its scenario alone.
-    forecast: what it follows, as forecast.to_record writes it; None for nothing.
+    forecast: what it follows; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
@@ -148,7 +149,7 @@ class Execution:
     criteria: list[Any] = field(default_factory=list)
     warmup: NonNegativeFloat = 0.0
     measured: NonNegativeFloat = 0.0
-    forecast: dict[str, Any] | None = None
+    forecast: Followed | None = None
     url: str | None = None
     notes: list[str] = field(default_factory=list)
     lint: list[str] = field(default_factory=list)

@@ -8,14 +8,13 @@ the property that names it: a CSV Data Set opens in the GUI, and runs alone, as 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tollgate.base import atomic
 from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.jmx import CSV_DATA_SET, Element, read_tree
 from tollgate.plan.read import expander_of
 from tollgate.schedule.share import Share, ShareError
 from tollgate.schedule.share_load import PROPERTY
@@ -37,44 +36,19 @@ class Feed:
     encoding: str
 
 
-@dataclass(frozen=True)
-class EnginePart:
-    """One engine's part of the load of an execution. given: the properties of the whole. own: those
-    of this engine in their place. rows: the text of its own data files. shared: the data files that
-    all engines read as they are, for no property names them. forecast: as run.json has that of the
-    whole, None where there is none."""
-
-    given: dict[str, str] = field(default_factory=dict)
-    own: dict[str, str] = field(default_factory=dict)
-    rows: Sequence[tuple[Feed, str]] = ()
-    shared: Sequence[Feed] = ()
-    forecast: dict[str, Any] | None = None
-
-    @property
-    def undivided(self) -> dict[str, str | None]:
-        """The properties of the whole in place of the engine's own; None where it has none."""
-        return {name: self.given.get(name) for name in self.own}
-
-
 def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
-    """Those of a plan's file with the properties `given`. Raises ShareError and PlanError."""
-    root = read_tree(plan, given)
-    return list(feeds_of(root, plan.absolute().parent, expander_of(root, given)))
-
-
-def feeds_of(root: Element, folder: Path, expander: Expander) -> Iterator[Feed]:
-    """Those of a plan, each file of a property once. folder: of the plan, from which JMeter reads
-    relative names. Raises ShareError."""
-    seen: dict[str, Feed] = {}
-    for each in root.walk():
-        if each.kind != "CSVDataSet":
-            continue
-        feed = _feed(each, folder, expander)
-        if not feed.property or seen.setdefault(feed.property, feed) is feed:
-            yield feed
+    """Those of a plan's file with the properties `given`, each file of a property once. Raises
+    ShareError and PlanError."""
+    root, folder = read_tree(plan, given), plan.absolute().parent
+    expander = expander_of(root, given)
+    feeds = [_feed(it, folder, expander) for it in root.walk() if it.kind == CSV_DATA_SET]
+    firsts = {it.property: it for it in reversed(feeds)}
+    return [it for it in feeds if not it.property or firsts[it.property] is it]
 
 
 def _feed(element: Element, folder: Path, expander: Expander) -> Feed:
+    """folder: of the plan, from which JMeter reads relative names."""
+
     def value(name: str) -> str:
         return (expander.expand(element.props.get(name, "")).value or "").strip()
 

@@ -29,7 +29,7 @@ from bzt.engine import Service
 
 from tollgate.base.text import did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
-from tollgate.forecast.model import Followed, LoadStep, to_record
+from tollgate.forecast.model import Followed, LoadStep
 from tollgate.forecast.read import ForecastError, read_forecast
 from tollgate.plan import lint
 from tollgate.plan.jmx import PlanError
@@ -249,7 +249,7 @@ class Load(Service):
         planned.scenario.merge({"properties": properties})
         path = str(self.settings.get("forecast"))
         followed = Followed(path, self._factor(), self._scale(), steps)
-        under_way(self.engine).executions[planned.name].forecast = to_record(followed)
+        under_way(self.engine).executions[planned.name].forecast = followed
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,14 @@ from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
 from tollgate.forecast.load import shared_forecast
-from tollgate.forecast.model import Followed, from_record, to_record
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
+from tollgate.record.divided import EnginePart
 from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
-from tollgate.schedule.share_rows import COPY, HOW, SPLIT, EnginePart
+from tollgate.schedule.share_rows import COPY, HOW, SPLIT
 from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
@@ -125,17 +125,13 @@ def part_of(
             f"{shared[0].name} names its file without a property, so that all engines would "
             f"send its rows: write ${{__P(NAME,{shared[0].file.name})}} as its file name"
         )
-    forecast = prepared.forecast
-    if forecast:
-        followed = from_record(forecast)
-        steps = shared_forecast(followed.steps, share)
-        forecast = to_record(Followed(followed.path, followed.factor, followed.scale, steps))
+    whole = prepared.forecast
     return EnginePart(
         given,
         own=shared_properties(read_plan(path, given), read_tree(path, given), given, share),
         rows=[(it, share_rows.read_rows(it, share, how)) for it in feeds if it.property],
         shared=shared,
-        forecast=forecast,
+        forecast=whole and replace(whole, steps=shared_forecast(whole.steps, share)),
     )
 
 

@@ -23,6 +23,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
+from tollgate.forecast.model import Followed
 from tollgate.record.interim import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
@@ -40,14 +41,14 @@ STDIN_S = 5
 class PreparedExecution:
     """What services have found out of an execution, for `verdict` to record.
 
-    notes: lines for the verdict, of any service. forecast: what it follows, as
-    forecast.to_record writes it, and undivided_properties: of a share, both of `load`. interim: of
+    notes: lines for the verdict, of any service. forecast: what it follows,
+    and undivided_properties: of a share, both of `load`. interim: of
     `stop-when-decided`. original: of `capacity`, the plan beside which the files lie that the
     scenario's own plan, a copy, names.
     """
 
     notes: list[str] = field(default_factory=list)
-    forecast: dict[str, Any] | None = None
+    forecast: Followed | None = None
     undivided_properties: dict[str, str | None] = field(default_factory=dict)
     interim: InterimSchedule | None = None
     original: Path | None = None
