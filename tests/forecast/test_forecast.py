@@ -58,7 +58,6 @@ def test_any_number_of_equal_steps_covers_a_day(file, rows):
 
 NAMES = {
     "half hours": ("time", [f"{i // 2:02d}:{i % 2 * 30:02d}" for i in range(48)]),
-    "hours with decimals": ("hour", [f"{i / 2:g}" for i in range(48)]),
     "hours from six in the morning": ("hour", [str((6 + i) % 24) for i in range(24)]),
     "words": ("step", ["night", "morning", "noon", "evening"]),
     "numbers from one": ("step", [str(i + 1) for i in range(24)]),

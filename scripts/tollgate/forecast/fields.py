@@ -14,30 +14,16 @@ MINUTES_OF_DAY = 24 * 60
 #: How far the shares of a row may be from 100 %, for percentages that were rounded.
 SHARES_TOLERANCE = 0.1
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_TIME = re.compile(r"(\d{1,2})(?::([0-5]\d)(?::00)?|\.(\d+))?", re.ASCII)
+_NUMBER = re.compile(r"\+?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TIME = re.compile(r"(\d{1,2})(?::([0-5]\d)(?::00)?)?", re.ASCII)
 
 
 def number(text: str) -> float:
     """A number that is finite and not negative, with a decimal point. Raises FieldError."""
-    if not text:
-        raise FieldError("is empty: write a number, 0 for none")
-    if not _NUMBER.fullmatch(text):
-        raise FieldError(f"is not a number: {_advice(text)}")
-    value = float(text)
-    if not math.isfinite(value):
-        raise FieldError("is not finite: write a smaller number")
-    if value < 0:
-        raise FieldError("is negative: write 0 for none")
-    return abs(value)
-
-
-def _advice(text: str) -> str:
-    if re.fullmatch(r"[+-]?\d*,\d+", text):
-        return "write a decimal point where it has a comma"
-    if text.endswith("%"):
-        return "leave out the percent sign"
-    return "write digits with a decimal point, such as 7.5"
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not 0 <= value < math.inf:
+        raise FieldError("is invalid: write a number of 0 or more with a decimal point, as 7.5")
+    return value
 
 
 def shares_problem(shares: Sequence[float]) -> str | None:
@@ -50,16 +36,15 @@ def shares_problem(shares: Sequence[float]) -> str | None:
     return f"adds up to {total:.6g} %, not 100 %: correct the shares of this row"
 
 
-def minute_of_day(text: str) -> float:
-    """The minute at which a step begins that is called `7`, `7.5`, `07:30` or `07:30:00`.
+def minute_of_day(text: str) -> int:
+    """The minute at which a step begins that is called `7`, `07:30` or `07:30:00`.
 
     Raises FieldError.
     """
     found = _TIME.fullmatch(text)
     if not found:
         raise FieldError("is no time of day: write hours (0 to 23) or HH:MM")
-    hours, minutes, decimals = found.groups()
-    minute = int(hours) * 60 + int(minutes or 0) + 60 * float(f"0.{decimals or 0}")
+    minute = int(found[1]) * 60 + int(found[2] or 0)
     if minute >= MINUTES_OF_DAY:
         raise FieldError("is later than the day's last minute: write 0 to 23 or 00:00 to 23:59")
     return minute
@@ -77,14 +62,12 @@ def is_time(text: str) -> bool:
     return ":" in text and _TIME.fullmatch(text) is not None
 
 
-def clock(minute: float) -> str:
-    """A minute of the day as HH:MM, with seconds where it needs them."""
-    seconds = round(minute * 60)
-    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
-    return text if seconds % 60 == 0 else f"{text}:{seconds % 60:02d}"
+def clock(minute: int) -> str:
+    """A minute of the day as HH:MM."""
+    return f"{minute // 60:02d}:{minute % 60:02d}"
 
 
-def spacing_problem(minutes: Sequence[float]) -> tuple[int, str] | None:
+def spacing_problem(minutes: Sequence[int]) -> tuple[int, str] | None:
     """(row from 0, problem) if the times aren't evenly spaced through one day; else None.
 
     A day may begin at any hour. Whoever forgot a row has even gaps but one, so the usual gap
@@ -92,7 +75,7 @@ def spacing_problem(minutes: Sequence[float]) -> tuple[int, str] | None:
     """
     if len(minutes) < 2:
         return None
-    gaps = [round((after - before) % MINUTES_OF_DAY, 6) for before, after in pairwise(minutes)]
+    gaps = [(after - before) % MINUTES_OF_DAY for before, after in pairwise(minutes)]
     usual = Counter(gaps).most_common(1)[0][0]
     for row, gap in enumerate(gaps, start=1):
         if gap == 0:
@@ -102,7 +85,7 @@ def spacing_problem(minutes: Sequence[float]) -> tuple[int, str] | None:
                 f"begins {_span(gap)} after the row above, where {_span(usual)} are usual: "
                 "steps must be equal and in order"
             )
-    if abs(usual * len(minutes) - MINUTES_OF_DAY) > 1e-3 * len(minutes):
+    if usual * len(minutes) != MINUTES_OF_DAY:
         return len(minutes) - 1, (
             f"is the last of {len(minutes)} rows, and {len(minutes)} times {_span(usual)} is not "
             "a day: rows must cover 24 h"
@@ -110,7 +93,7 @@ def spacing_problem(minutes: Sequence[float]) -> tuple[int, str] | None:
     return None
 
 
-def _span(minutes: float) -> str:
+def _span(minutes: int) -> str:
     """`1 h`, `30 min`."""
     return f"{minutes / 60:g} h" if minutes % 60 == 0 else f"{minutes:g} min"
 
