@@ -225,10 +225,6 @@ def _facts(
     )
 
 
-def _memory_slope(found: SlopeEstimate) -> MemorySlope:
-    return MemorySlope(found.slope, found.low, found.high)
-
-
 def _time_left(grown: list[Growth], limit: float | None) -> float | None:
     if not grown or not limit or not grown[-1].life.is_last:
         return None

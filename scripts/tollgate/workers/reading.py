@@ -4,13 +4,13 @@ and what they needed. Each target is watched by itself, and named where there ar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tollgate.workers.lines import ClockSetBackError, Line, SeriesOf, lines_of, looks_of
-from tollgate.workers.model import Reload, Resources, WorkerCount, WorkerEvent, WorkerOutage
+from tollgate.workers.model import Reload, Resources, WorkerCount, WorkerEvent
 from tollgate.workers.observations import Seen, around
 from tollgate.workers.process_ends import Window, ends_by_events, mark_planned, merged
 
@@ -44,48 +44,35 @@ def read_watch(
 
     of_several: call its workers `0 of pi-2`, since other apps have a worker 0 as well.
     """
-    series = SeriesOf(began_s, ended_s)
-    try:
-        lines = lines_of(path, app)
-        if of_several:
-            lines = ({**it, "worker": f"{it['worker']} of {app}"} for it in lines)
-        lines = series.passing(lines)
-        seen, outages = _observe(lines, app, began_s, ended_s, reloads)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        reason = str(error) if isinstance(error, ValueError) else repr(error)
-        return Watched(None, (), f"{path.name} can't be read: {reason}"), Resources()
-    if outages is None:
-        return seen, Resources()
-    mine = [(low - began_s, high - began_s) for low, high in reloads if low <= ended_s]
-    planned = tuple(Reload(low, high) for low, high in mine if high >= 0)
-    return seen, Resources(series.series(), outages, planned)
-
-
-def _observe(
-    lines: Iterable[Line], app: str, began_s: float, ended_s: float, reloads: Sequence[Window]
-) -> tuple[Watched, tuple[WorkerOutage, ...] | None]:
-    """The outages are None where the clock was set back."""
-    events: list[Line] = []
-    seen = Seen(began_s, ended_s, reloads)
+    series, seen = SeriesOf(began_s, ended_s), Seen(began_s, ended_s, reloads)
+    noted: list[Line] = []
     try:
         if ended_s < began_s:
             raise ClockSetBackError
-        for look in around(looks_of(lines, events), began_s, ended_s):
+        lines = lines_of(path, app)
+        if of_several:
+            lines = ({**it, "worker": f"{it['worker']} of {app}"} for it in lines)
+        for look in around(looks_of(series.passing(lines), noted), began_s, ended_s):
             seen.take(look)
+        heard = ends_by_events(noted)
     except ClockSetBackError:
         problem = f"the clock was set back while the workers of {app} were watched"
-        return Watched(None, (), problem), None
-    heard = ends_by_events(events)
+        return Watched(None, (), problem), Resources()
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        return Watched(None, (), f"{path.name} can't be read: {reason}"), Resources()
     ends = merged(heard, seen.looked_for.found)
     mark_planned(ends, reloads)
     during = [end for end in ends if end.went <= ended_s and end.came >= began_s]
-    silence = seen.silence
     problem = ""
-    if seen.fewest is None or silence > SILENCE:
-        problem = f"the workers of {app} were not watched for {silence:.0f} s: see workers.err"
-    outages = tuple(end.outage(began_s) for end in during)
+    if seen.fewest is None or seen.silence > SILENCE:
+        problem = f"the workers of {app} were not watched for {seen.silence:.0f} s: see workers.err"
     events = tuple(seen.events(heard, during))
-    return Watched(seen.fewest, events, problem, seen.fewest_with_restarting(during)), outages
+    watched = Watched(seen.fewest, events, problem, seen.fewest_with_restarting(during))
+    outages = tuple(end.outage(began_s) for end in during)
+    mine = [(low - began_s, high - began_s) for low, high in reloads if low <= ended_s]
+    planned = tuple(Reload(low, high) for low, high in mine if high >= 0)
+    return watched, Resources(series.series(), outages, planned)
 
 
 @dataclass(frozen=True)
