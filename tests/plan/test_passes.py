@@ -3,7 +3,7 @@
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.capacity.iterations import LONGEST, rates_of, write_by_arrivals
+from tollgate.capacity.iterations import LONGEST, write_by_arrivals
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.read import read_plan
 
@@ -138,7 +138,7 @@ FOR_EVER = jmx.element("LoopController", "on", [A], LoopController__loops=-1)
         ([jmx.group(A, enabled=False)], ["'rate'"]),
         ([jmx.group(jmx.sampler("a", pace(enabled=False)))], ["'rate'"]),
         ([jmx.group(jmx.sampler("a"), threads=RATE)], ["'rate'"]),
-        ([pace(), jmx.group(jmx.sampler("a"))], ["'rate'", "Test Plan's level"]),
+        ([pace(), jmx.group(jmx.sampler("a"))], ["'rate'"]),
         ([VISIT, jmx.open_group(schedule=f"rate({RATE}/s)", name="b")], ["'visit' and 'b'"]),
         ([VISIT, jmx.group(jmx.sampler("b"), name="beside")], ["'beside'", "'visit'", "disable"]),
         ([jmx.group(jmx.sampler("a", pace(), jmx.timer("p2")))], ["'p2'", "'a'"]),
@@ -154,17 +154,3 @@ def test_what_is_refused_is_named(copied, children, names):
     told = str(refused.value)
     assert "\n" not in told
     assert [it for it in ("shop.jmx", *names) if it not in told] == []
-
-
-@pytest.mark.parametrize(
-    ("child", "properties"),
-    [
-        (VISIT, {"rate"}),
-        (jmx.group(jmx.sampler("a"), threads="${__P(users,3)}"), set()),
-        (jmx.open_group(schedule="rate(${__P(a,1)}/s) random_arrivals(${__P(b,1)} s)"), {"a", "b"}),
-        (jmx.plugin_group(TargetLevel="${__property(per.minute,,9)}"), {"per.minute"}),
-    ],
-)
-def test_properties_that_may_set_a_rate_are_found(tmp_path, child, properties):
-    (tmp_path / "shop.jmx").write_text(jmx.plan(child))
-    assert rates_of(tmp_path / "shop.jmx", {}) == properties

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from support.executions import execution
 from support.searching import LIMITS
+from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import Ask, CurvePoint, Result, Searched, Trial
 from tollgate.judge.facts import MeasuredRun
 
@@ -38,7 +39,7 @@ def searched(answer=None, **changes):
         trial(110.0, over=300, number=3),
         trial(200.0, over=800, number=4, grew=True, p95_ms=float("inf"), p99_ms=float("inf")),
     )
-    fields = {"limits": LIMITS, "shares": (0.05, 0.001), "thresholds_ms": (250.0, None)}
+    fields = {"limits": LIMITS, "parsed_limits": tuple(map(limit_of, LIMITS))}
     fields |= {"of": ("sum",), "ceiling": 1600.0, "is_over": True, "trials": trials}
     fields |= {"ceiling_trials": (trial(1600.0, purpose="ceiling"),), "result": answer or result()}
     return Searched(**fields | changes)

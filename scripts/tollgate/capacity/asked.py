@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.arrivals import END, LONGEST_NAME, NOTHING
-from tollgate.capacity.iterations import rates_of
 from tollgate.capacity.model import Limit
 from tollgate.criteria.grammar import CriterionError, parse
-from tollgate.plan.jmx import PlanError
+from tollgate.plan.jmx import PlanError, tops
 
 
-def check_plan(script: Path, of: Sequence[str], properties: Mapping[str, str]) -> None:
+def check_plan(script: Path, of: Sequence[str]) -> None:
     """Raises PlanError where a plan sends no arrivals of a file, or has nothing of a name that is
     asked for. A plan that is missing is for Taurus to refuse."""
     if not script.is_file():
         return
     if not reads_arrivals(script):
-        rates = rates_of(script, properties)
-        such = f", which seems to be {min(rates)!r}" if len(rates) == 1 else ""
         raise PlanError(
             f"{script} does not read the property 'arrivals', the file of what to send "
-            f"and when: set modules.capacity.rate to the property that sets its rate{such}, or "
+            f"and when: set modules.capacity.rate to the property that sets its rate, or "
             "give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
         )
     names = _choices(script)
@@ -51,12 +46,9 @@ def reads_arrivals(script: Path) -> bool:
 
 def _choices(script: Path) -> list[str]:
     """The names of what the plan's Switch Controller chooses from."""
-    found = []
-    for tree in ElementTree.parse(script).iter("hashTree"):  # noqa: S314 - the user's own file
-        for element, below in itertools.pairwise(tree):
-            if element.tag == "SwitchController":
-                found += [it.get("testname", "") for it in below if it.tag != "hashTree"]
-    return [name for name in found if name not in (NOTHING, END)]
+    elements = (it for top in tops(script) for it in top.walk() if it.kind == "SwitchController")
+    names = [choice.name for each in elements for choice in each.active]
+    return [name for name in names if name not in (NOTHING, END)]
 
 
 def limit_of(text: str) -> Limit:

@@ -39,7 +39,6 @@ LONGEST = 30
 _BESIDE = ("SetupThreadGroup", "PostThreadGroup")
 _NEW_USERS = ("OpenModelThreadGroup", "ArrivalsThreadGroup", "FreeFormArrivalsThreadGroup")
 _STAYS = ("Arguments", "TestFragmentController")
-_READ = r"__(?:P|property)\(\s*{}\s*[,)]"
 _USER, _ON_ERROR = "same_user_on_next_iteration", "on_sample_error"
 #: What a request without a timeout of its own may take, in ms.
 _PATIENCE_MS = 7000.0
@@ -61,18 +60,6 @@ class Iteration:
     requests: int
     pause_s: float
     longest_s: float
-
-
-def rates_of(plan: Path, properties: Mapping[str, str]) -> set[str]:
-    """The properties that may set a rate in the enabled thread groups of a plan. Raises
-    PlanError."""
-    found = set()
-    for group in read_tree(plan, properties).thread_groups:
-        for each in group.walk():
-            if each.kind != "ThreadGroup" and (each is group or "Throughput" in each.kind):
-                text = "\n".join([*each.props.values(), *(it for row in each.rows for it in row)])
-                found |= set(re.findall(_READ.format(r"([^,()\s]+)"), text))
-    return found
 
 
 def write_by_arrivals(
@@ -139,12 +126,10 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     names = [repr(it.get("testname")) for it, _ in reading]
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:
-        above = [tree.getprevious(), *(it for it, _ in _pairs(tree) if not _is_group(it))]
-        is_above = any(_reads(it, rate) for it in above)
-        where = "reads it at the Test Plan's level alone" if is_above else "has none that does"
         raise PlanError(
             f"{plan}: modules.capacity.rate is {rate!r}, which a thread group's schedule or a "
-            f"timer in it is to read, and the plan {where}: write ${{__P({rate},...)}} there"
+            f"timer in it is to read, and the plan has none that does: write ${{__P({rate},...)}} "
+            "there"
         )
     if len(reading) > 1:
         step = "keep one of them on, or search each by itself"
@@ -262,7 +247,8 @@ def _is_group(element: etree._Element) -> bool:
 
 
 def _reads(element: etree._Element, rate: str) -> bool:
-    return re.search(_READ.format(re.escape(rate)), "\n".join(element.itertext())) is not None
+    read = rf"__(?:P|property)\(\s*{re.escape(rate)}\s*[,)]"
+    return re.search(read, "\n".join(element.itertext())) is not None
 
 
 def _reads_as_timer(element: etree._Element, rate: str) -> bool:

@@ -211,10 +211,8 @@ class Searched:
 
     limits: tuple[Text, ...]
     """What must not happen in a trial."""
-    shares: Unwritten[tuple[float, ...]]
-    """Of the answers that may be over each limit."""
-    thresholds_ms: Unwritten[tuple[float | None, ...]]
-    """Of each limit; None for one on failures."""
+    parsed_limits: Unwritten[tuple[Limit, ...]]
+    """The same limits."""
     of: tuple[Text, ...]
     """What was asked."""
     ceiling: Amount
@@ -229,8 +227,8 @@ class Searched:
 
     def broken(self, trial: Trial) -> list[str]:
         """The limits, as they were written, that more answers of a trial were over than may be."""
-        found = zip(self.limits, self.shares, trial.over, strict=True)
-        return [limit for limit, share, over in found if over > share * trial.n]
+        found = zip(self.limits, self.parsed_limits, trial.over, strict=True)
+        return [text for text, limit, over in found if over > limit.share * trial.n]
 
 
 @dataclass(frozen=True)

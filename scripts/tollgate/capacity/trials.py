@@ -23,6 +23,7 @@ COLUMNS = ("trial", "arrival", "due")
 HELP = f"set JMeter's property sample_variables to {','.join(COLUMNS)} as well"
 #: Of the answers that are over a limit, or that may be, so many may be so by the generator alone.
 GENERATORS_SHARE = 0.2
+QUANTILES = (0.5, 0.95, 0.99)
 Columns = Mapping[str, np.ndarray]
 
 
@@ -40,7 +41,7 @@ def trial_of(
     limits = zip(over, settings.limits, strict=True)
     is_kept = all(n <= each.share * len(judged) for n, each in limits)
     sent_ms = joined.start_ms if is_ceiling else arrivals.due_ms + joined.generator_ms
-    p50, p95, p99 = (_quantile(judged.response_ms, share) for share in (0.5, 0.95, 0.99))
+    p50, p95, p99 = map(float, np.quantile(judged.response_ms, QUANTILES, method="inverted_cdf"))
     is_services = is_kept if is_ceiling else _is_services(judged, settings.limits, over)
     return Trial(
         ask=of.ask,
@@ -86,7 +87,7 @@ def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:
     failed, free = np.ones(len(arrivals), bool), np.full(len(arrivals), -np.inf)
     at = place[known]
     start[at], elapsed[at] = answers["start_ms"][known], answers["elapsed_ms"][known]
-    failed[at], free[at] = ~answers["ok"][known].astype(bool), _free_ms(answers)[known]
+    failed[at], free[at] = ~answers["ok"][known].astype(bool), answers["free_ms"][known]
     late = start - np.maximum(arrivals.due_ms, free)
     response = start + elapsed - arrivals.due_ms
     return _Joined(
@@ -96,18 +97,6 @@ def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:
         generator_ms=np.where(np.isnan(late), 0.0, np.maximum(late, 0.0)),
         is_whole=bool(once),
     )
-
-
-def _free_ms(answers: Columns) -> np.ndarray:
-    """When the thread that sent each sample had its last answer; -inf for its first one."""
-    thread, start = answers["number"], answers["start_ms"].astype(float)
-    order = np.lexsort((start, thread))
-    ends = (start + answers["elapsed_ms"])[order]
-    before = np.concatenate([[-np.inf], ends[:-1]])
-    is_first = np.concatenate([[True], np.diff(thread[order]) != 0])
-    free = np.empty(len(start))
-    free[order] = np.where(is_first, -np.inf, before)
-    return free
 
 
 def _over(response_ms: np.ndarray, failed: np.ndarray, limit: Limit) -> int:
@@ -128,10 +117,6 @@ def _is_services(joined: _Joined, limits: Sequence[Limit], over: Sequence[int]) 
     return True
 
 
-def _quantile(values: np.ndarray, share: float) -> float:
-    return float(np.quantile(values, share, method="inverted_cdf")) if len(values) else np.nan
-
-
 def gather(run: Path, execution: str, store: Store | None) -> Searched | None:
     """What an execution's search found, None where it is none. store: of its samples, None where
     they can't be read. Raises JtlError, OSError and ManifestError."""
@@ -144,8 +129,7 @@ def gather(run: Path, execution: str, store: Store | None) -> Searched | None:
     ceiling = ceiling_of(ceilings)
     return Searched(
         limits=record.limits,
-        shares=tuple(each.share for each in record.settings.limits),
-        thresholds_ms=tuple(each.threshold for each in record.settings.limits),
+        parsed_limits=record.settings.limits,
         of=record.of,
         ceiling=ceiling,
         ceiling_trials=ceilings,

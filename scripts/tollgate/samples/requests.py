@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples.check import Records, first_record
 from tollgate.samples.counts import second_sql
 from tollgate.samples.layout import JtlError
 from tollgate.samples.reading import is_of_requests
@@ -44,34 +43,15 @@ def coin_counts(store: Store, origin_ms: int) -> dict[str, np.ndarray]:
 
 
 def check_coins(store: Store, allowed: Sequence[str], help_: str) -> None:
-    """Raise JtlError, with its line, for the first sample that has none of these coins."""
-    ((wrong,),) = store.rows(
-        "SELECT count(*) FROM samples WHERE NOT is_transaction AND NOT list_contains(?, coin)",
+    """Raise JtlError for the first sample that has none of these coins."""
+    wrong = store.rows(
+        """SELECT label, coin FROM samples WHERE NOT is_transaction AND NOT list_contains(?, coin)
+        LIMIT 1""",
         [list(allowed)],
     )
-    if not wrong:
-        return
-    ((number, label, coin),) = store.rows(
-        """SELECT number, label, coin FROM (
-            SELECT row_number() OVER () AS number, label, coin, is_transaction FROM samples)
-        WHERE NOT is_transaction AND NOT list_contains(?, coin) ORDER BY number LIMIT 1""",
-        [list(allowed)],
-    )
-    problem = f"neither {' nor '.join(allowed)}, so the side that answered {label!r} is unknown"
-    line = line_of(store, number)
-    raise JtlError(store.path, problem, line=line, field="coin", value=coin, help_=help_)
-
-
-def line_of(store: Store, number: int) -> int:
-    """The physical line in which the sample with this number, from 1, begins. Reads the CSV."""
-    size = store.path.stat().st_size
-    records = Records(store.path, store.layout, first_record(store.layout), size)
-    count = 0
-    for row in records:
-        count += bool(row)
-        if count == number:
-            break
-    return records.line
+    for label, coin in wrong:
+        problem = f"neither {' nor '.join(allowed)}, so the side that answered {label!r} is unknown"
+        raise JtlError(store.path, problem, field="coin", value=coin, help_=help_)
 
 
 def block_spans(store: Store) -> list[tuple[str, str, int, int, int, int]]:
@@ -90,7 +70,7 @@ def window_counts(
     windows: (block, from_ms, to_ms). without: a label that is left out. Columns number (of the
     block), elapsed, ok, server, worker ('' for none), n: how many were alike.
     """
-    store.table("windows", ["number INTEGER", "from_ms DOUBLE", "to_ms DOUBLE"], windows)
+    store.table("windows", "number INTEGER, from_ms DOUBLE, to_ms DOUBLE", windows)
     # JMeter writes `null` for a variable that has not been set yet.
     names = ", ".join(
         f"CASE WHEN {name} = 'null' THEN '' ELSE {name} END AS {name}"
@@ -122,12 +102,14 @@ def block_answers(store: Store, label: str, blocks: Sequence[int]) -> np.ndarray
 
 
 def trial_answers(store: Store, trial: int, *, of_passes: bool = False) -> dict[str, np.ndarray]:
-    """Columns arrival, start_ms, elapsed_ms, ok, number (of the thread) of one trial of a search
-    for capacity; -1 for an arrival that is no number. of_passes: of parent samples in the place of
-    requests."""
+    """Columns arrival, start_ms, elapsed_ms, ok, free_ms (when the thread that sent it had its last
+    answer, -inf before its first one) of one trial of a search for capacity; -1 for an arrival that
+    is no number. of_passes: of parent samples in the place of requests."""
     return store.columns(
         """SELECT coalesce(TRY_CAST(arrival AS BIGINT), -1) AS arrival, start_ms,
-                  elapsed_ms::BIGINT AS elapsed_ms, ok, number::BIGINT AS number
+                  elapsed_ms::BIGINT AS elapsed_ms, ok,
+                  lag(start_ms + elapsed_ms, 1, '-infinity'::DOUBLE) OVER (
+                      PARTITION BY number ORDER BY start_ms, arrival, elapsed_ms, ok) AS free_ms
         FROM samples WHERE trial = ? AND is_transaction = ? ORDER BY ALL""",
         [str(trial), of_passes],
     )

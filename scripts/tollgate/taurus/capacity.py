@@ -123,7 +123,7 @@ class Capacity(OwnLoad):
         script = script_of(scenario).absolute()
         with problems_as(TaurusConfigError, "capacity", PlanError):
             if not rate or not script.is_file() or reads_arrivals(script):
-                check_plan(script, of, given)
+                check_plan(script, of)
                 return
             # In a folder of its own, as an inline scenario is called like its plan's file.
             copy = record_path(self.folder, name).with_suffix("") / script.name

@@ -152,7 +152,7 @@ def _axis_near(near: Searched) -> Axis:
 
 
 def _limit_ms(searched: Searched) -> float | None:
-    return next((each for each in searched.thresholds_ms if each is not None), None)
+    return next((it.threshold for it in searched.parsed_limits if it.threshold is not None), None)
 
 
 def _interval(label: str, searched: Searched) -> list[ChartSpan]:
