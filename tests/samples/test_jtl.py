@@ -104,11 +104,10 @@ def test_columns_go_by_name_in_any_order(written):
     assert "Latency" in found.missing_columns
 
 
-def test_bytes_that_are_not_utf_8_are_kept_readable(written):
+def test_a_line_with_bytes_that_are_not_utf_8_is_refused_by_its_number(written):
     content = jtl(row(), row(label="caf\u00e9"), row(label="bad?")).encode()
-    path = written(content.replace(b"bad?", b"\xff!"))
-    assert set(read_jtl(path).samplers) == {"search", "caf\u00e9", "\\xff!"}
-    assert len(read_samples(path, ["\\xff!"])["\\xff!"]) == 1
+    with pytest.raises(JtlError, match=r":4: not CSV: it holds bytes that are not UTF-8; the file"):
+        read_jtl(written(content.replace(b"bad?", b"\xff!")))
 
 
 def test_a_path_is_not_a_pattern(tmp_path):
@@ -250,12 +249,6 @@ def test_samples_come_in_the_order_of_their_start_whatever_the_files_order(writt
         groups = [samples.groups[group] for group in samples.group]
         assert groups == ["Search 1", "TG 1", "Search 1"]
         assert list(samples.number) == [12, 1, 2]
-
-
-def test_samples_of_one_thread_share_its_number(written):
-    rows = [row(0, thread="TG 1-1"), row(1, thread="TG 2-1"), row(2, thread="TG 1-1")]
-    first, second, third = read_samples(written(jtl(*rows)), ["search"])["search"].thread
-    assert first == third != second
 
 
 def test_a_label_without_samples_gives_empty_arrays(written):

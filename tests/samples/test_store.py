@@ -155,7 +155,7 @@ def test_a_file_that_begins_anew_is_read_anew(growing):
 def test_queries_are_answered_in_turn_and_see_the_tables_of_the_store(path):
     query = "SELECT elapsed_ms FROM samples JOIN wanted ON label = name WHERE elapsed_ms % 5 = "
     with open_store(path) as asked:
-        asked.table("wanted", ["name VARCHAR"], [("search",)])
+        asked.table("wanted", "name VARCHAR", [("search",)])
         queries = (f"{query}{rest} ORDER BY elapsed_ms" for rest in range(5))
         found = [each["elapsed_ms"].tolist() for each in asked.each(queries)]
     assert found == [list(range(rest, 50, 5)) for rest in range(5)]

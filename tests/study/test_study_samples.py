@@ -69,13 +69,6 @@ def test_whatever_the_times_are_the_order_of_the_rows_does_not_matter(tmp_path, 
     check(read(tmp_path, blocks), blocks, sent)
 
 
-def test_a_file_with_bytes_that_are_not_utf_8_is_read_as_well(tmp_path, one):
-    blocks, sent = one
-    sent[0] = replace(sent[0], worker="\udcff")
-    assert b"\xff" in write(tmp_path, sent).read_bytes()
-    check(read(tmp_path, blocks), blocks, sent)
-
-
 def test_rows_of_transactions_are_no_requests(tmp_path, one):
     blocks, sent = one
     path = write(tmp_path, sent)

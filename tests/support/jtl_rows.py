@@ -27,12 +27,12 @@ def quoted(field, delimiter=","):
 
 
 def lines(rows, delimiter=",", header=HEADER):
-    """The bytes of a JTL with these fields; lone surrogates stand for bytes that are not UTF-8."""
+    """The bytes of a JTL with these fields."""
     head = header.replace(",", delimiter)
     text = "".join(
         delimiter.join(quoted(str(field), delimiter) for field in row) + "\n" for row in rows
     )
-    return f"{head}\n{text}".encode("utf-8", "surrogateescape")
+    return f"{head}\n{text}".encode()
 
 
 def fields(number, message="OK", label="search", thread=None, code="200", elapsed=7):

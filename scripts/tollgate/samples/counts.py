@@ -37,7 +37,7 @@ class Jtl:
     if the file holds the samples of more than one JMeter, which follow no schedule together.
     cut_line is the line of a last record that a crash cut off and that is left out; None if the
     file is whole. missing_columns names those that JMeter could have written and that some subjects
-    of criteria need. In names, bytes that are not UTF-8 appear as \\xff and the like.
+    of criteria need.
     """
 
     path: str

@@ -97,13 +97,7 @@ def count_lost(
     if not rows:
         return found
     with using(source) as store:
-        columns = [
-            "kind INTEGER",
-            "id INTEGER",
-            "early_ms DOUBLE",
-            "from_ms DOUBLE",
-            "to_ms DOUBLE",
-        ]
+        columns = "kind INTEGER, id INTEGER, early_ms DOUBLE, from_ms DOUBLE, to_ms DOUBLE"
         store.table("windows", columns, rows)
         charged = store.rows(
             f"""

@@ -18,7 +18,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
 
 from __future__ import annotations
 
-import codecs
+import itertools
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -79,30 +79,30 @@ def write_parquet(
     """
     begin = begin or first_record(layout)
     size = Path(path).stat().st_size
-    whole = _survey(path, begin, size)
+    end = _survey(path, begin, size)
     con.execute("SET preserve_insertion_order=true")
     while True:
-        cut = None if whole.end.offset == size else whole.end
+        cut = None if end.offset == size else end
         try:
-            with _csv(path, layout, begin, whole, None if grows else size) as csv:
+            with _csv(path, layout, begin, end.offset, None if grows else size) as csv:
                 query = f"SELECT {_columns_sql(layout)} FROM {csv}"
                 copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({_OPTIONS})")
                 (rows,) = copied.fetchone()
         except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-            cut = read_slowly(path, layout, begin, whole.end.offset).cut
+            cut = read_slowly(path, layout, begin, end.offset).cut
             if cut is None:
                 reason = str(error).splitlines()[0]
                 problem = f"cannot be read: {reason}"
                 raise JtlError(path, problem, help_=DAMAGED_HELP) from error
-            whole = _Whole(cut, whole.encoding)
+            end = cut
         else:
             # Quoted line breaks and blank lines: right, but only the slow reading can tell.
-            if rows != whole.end.line - begin.line:
-                records = read_slowly(path, layout, begin, whole.end.offset).records
+            if rows != end.line - begin.line:
+                records = read_slowly(path, layout, begin, end.offset).records
                 if records != rows:  # DuckDB lost one
                     problem = f"{rows} samples were read of {records} in the file"
                     raise JtlError(path, problem, help_=DAMAGED_HELP)
-            return Piece(rows, whole.end, cut)
+            return Piece(rows, end, cut)
 
 
 def quoted(text: object) -> str:
@@ -184,20 +184,11 @@ def _first_byte_sql(layout: Layout) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """The file up to `end`, behind the last newline, with which JMeter ends every line."""
-
-    end: Place
-    encoding: str
-
-
-def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
-    """Some 0.3 s per gigabyte, for what DuckDB does not tell: lines, encoding and lost blocks, for
-    one of which it raises JtlError."""
+def _survey(path: str | Path, begin: Place, size: int) -> Place:
+    """The place behind the last newline, with which JMeter ends every line. Raises JtlError for a
+    lost block, of which DuckDB says nothing."""
     read, end, line = begin.offset, begin.offset, begin.line
     lost: Place | None = None
-    decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
     for chunk in _bytes(path, begin.offset, size):
         breaks = chunk.count(b"\n")
         if lost is None and b"\0" in chunk and _LOST in chunk:  # one byte is found faster
@@ -206,38 +197,31 @@ def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
         line += breaks
         end = read + chunk.rindex(b"\n") + 1 if breaks else end
         read += len(chunk)
-        try:
-            if not chunk.isascii() or decoder.getstate()[0]:
-                decoder.decode(chunk)
-        except UnicodeDecodeError:
-            encoding = "unknown"
-            decoder.reset()
     if lost and lost.offset < end:  # behind the last newline they are of a record that was cut off
         problem = "holds a block of zero bytes, in the place of samples that are lost"
         raise JtlError(path, problem, line=lost.line, help_=DAMAGED_HELP)
-    return _Whole(Place(line, end), encoding)
+    return Place(line, end)
 
 
 @contextmanager
 def _csv(
-    path: str | Path, layout: Layout, begin: Place, whole: _Whole, size: int | None
+    path: str | Path, layout: Layout, begin: Place, end: int, size: int | None
 ) -> Iterator[str]:
-    """SQL for the table of the samples from `begin` on, up to where the file is whole. size: of the
-    file, None for one that grows.
+    """SQL for the table of the samples from `begin` on, up to byte `end`. size: of the file, None
+    for one that grows.
 
     A part of a file goes through a pipe: a copy would need as much disk again, right after a crash
-    that may have been a full disk. So does a file that is no UTF-8, with its header, for DuckDB
-    takes the first line break for that of all lines.
+    that may have been a full disk. It has the header, for DuckDB takes the first line break for
+    that of all lines.
     """
-    is_all = begin == first_record(layout) and whole.end.offset == size
-    if is_all and whole.encoding == "utf-8" and Path(path).stat().st_size == size:
+    is_all = begin == first_record(layout) and end == size
+    if is_all and Path(path).stat().st_size == size:
         # By its descriptor: a path with * or [ in it would be a pattern.
         with Path(path).open("rb") as file:
             yield _csv_sql(f"/dev/fd/{file.fileno()}", layout)
         return
     header = _bytes(path, 0, layout.header_bytes)
-    chunks = (it for part in (header, _bytes(path, begin.offset, whole.end.offset)) for it in part)
-    with _piped(chunks if whole.encoding == "utf-8" else _as_utf8(chunks)) as name:
+    with _piped(itertools.chain(header, _bytes(path, begin.offset, end))) as name:
         yield _csv_sql(name, layout)
 
 
@@ -283,11 +267,3 @@ def _bytes(path: str | Path, begin: int, end: int) -> Iterator[bytes]:
         while begin < end and (chunk := file.read(min(_CHUNK, end - begin))):
             yield chunk
             begin += len(chunk)
-
-
-def _as_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Bytes of any kind as text, in which those that are no UTF-8 appear as \xff and the like."""
-    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode()
-    yield decoder.decode(b"", final=True).encode()

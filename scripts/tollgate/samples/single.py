@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -40,12 +39,6 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.start_ms)
-
-    @cached_property
-    def thread(self) -> np.ndarray:
-        """int64: equal for two samples if one thread sent both."""
-        pairs = np.stack([self.group.astype(np.int64), self.number])
-        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
 
     def of_groups(self, names: Collection[str]) -> Samples:
         """Those that threads of these groups sent."""
@@ -112,7 +105,7 @@ class SampleBatches:
             for number, (label, threads) in enumerate(labels)
             for thread in ([None] if threads is None else threads)
         ]
-        store.table("wanted", ["name VARCHAR", "thread VARCHAR", "id INTEGER"], rows)
+        store.table("wanted", "name VARCHAR, thread VARCHAR, id INTEGER", rows)
         self._from = """FROM samples JOIN wanted ON label = name
             AND (thread IS NULL OR thread_group = thread)
             WHERE NOT is_transaction"""

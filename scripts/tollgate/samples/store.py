@@ -82,11 +82,11 @@ class Store:
             self.execute("DROP VIEW samples")
             self.execute("ALTER VIEW all_samples RENAME TO samples")
 
-    def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    def table(self, name: str, columns: str, rows: Sequence[Sequence[object]]) -> None:
         """Make a table of the store, which is gone with it; columns: each with its type."""
-        self.execute(f"CREATE OR REPLACE TABLE {name} ({', '.join(columns)})")
+        self.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
         if rows:
-            places = ", ".join("?" * len(columns))
+            places = ", ".join("?" * len(rows[0]))
             self._con.executemany(f"INSERT INTO {name} VALUES ({places})", [[*it] for it in rows])
 
 
