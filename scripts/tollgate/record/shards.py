@@ -132,7 +132,7 @@ def _alike(record: Manifest) -> dict[str, Any]:
             "the plan": each.plan,
             **{name: getattr(each, name) for name in ("warmup", "measured", "interim")},
             # Each engine has steps of its own.
-            "the forecast": each.forecast and replace(each.forecast, steps=()),
+            "the forecast": each.forecast and vars(replace(each.forecast, steps=())),
             **{f"the property {name}": value for name, value in _whole(each).items()},
         }
         found |= {f"{name} of {each.name}": value for name, value in of_it.items()}
