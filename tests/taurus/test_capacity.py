@@ -332,7 +332,7 @@ def own_plan(tmp_path):
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({}, r"modules\.capacity\.rate .*'rate'"), ({"rate": "speed"}, "'speed'")],
+    [({}, r"modules\.capacity\.rate to the property"), ({"rate": "speed"}, "'speed'")],
 )
 def test_a_plan_that_reads_a_rate_is_refused_until_its_property_is_named(own_plan, settings, said):
     plan, run = own_plan

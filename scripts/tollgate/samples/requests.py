@@ -108,7 +108,7 @@ def trial_answers(store: Store, trial: int, *, of_passes: bool = False) -> dict[
     return store.columns(
         """SELECT coalesce(TRY_CAST(arrival AS BIGINT), -1) AS arrival, start_ms,
                   elapsed_ms::BIGINT AS elapsed_ms, ok,
-                  lag(start_ms + elapsed_ms, 1, '-infinity'::DOUBLE) OVER (
+                  lag((start_ms + elapsed_ms)::DOUBLE, 1, '-infinity'::DOUBLE) OVER (
                       PARTITION BY number ORDER BY start_ms, arrival, elapsed_ms, ok) AS free_ms
         FROM samples WHERE trial = ? AND is_transaction = ? ORDER BY ALL""",
         [str(trial), of_passes],
