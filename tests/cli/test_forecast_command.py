@@ -42,8 +42,8 @@ def test_a_bad_forecast_exits_1_with_a_line_for_each_error(tollgate, tmp_path):
     code, out, err = tollgate("forecast", file)
     assert (code, out) == (1, "")
     assert err.splitlines() == [
-        f"tollgate: {file}:2: tps = 'x' is not a number: write digits with a decimal point, such "
-        "as 7.5",
+        f"tollgate: {file}:2: tps = 'x' is invalid: write a number of 0 or more with a decimal "
+        "point, as 7.5",
         f"tollgate: {file}:3: search + pi adds up to 95 %, not 100 %: correct the shares of this "
         "row",
     ]

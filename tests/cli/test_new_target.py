@@ -105,7 +105,7 @@ def test_a_service_of_somebody_else_needs_no_router(new_target, project):
 def test_the_capacity_of_a_new_target_can_be_searched(new_target, project):
     before = read_plan(support.ROOT / files.SEARCH, {})
     new_target("order-service")
-    check_plan(project / files.SEARCH, ["order-service", "sum"], {})
+    check_plan(project / files.SEARCH, ["order-service", "sum"])
     after = read_plan(copied(project, "plans/fragments") / files.SEARCH, {})
     assert {*after.labels} - {*before.labels} == {"order-service"}
 
