@@ -111,13 +111,13 @@ def test_the_schedule_follows_the_properties_of_each_scenario(prepared):
     fork, cluster = (config["scenarios"][name] for name in ("fork", "cluster"))
     assert fork["properties"]["schedule"].endswith("pause(5 sec)")
     assert cluster["properties"]["schedule"].endswith("pause(9 sec)")
-    assert [each.forecast["steps"][0]["from_s"] for each in config.executions.values()] == [5, 12]
+    assert [each.forecast.steps[0].from_s for each in config.executions.values()] == [5, 12]
     assert fork["properties"]["measured"] == cluster["properties"]["measured"] == 60
 
 
 def test_a_length_may_be_a_fraction_and_an_empty_list_of_servers_is_none(prepared):
     config = prepared(**FOLLOWS | {"length": "1/3"})
-    assert len(config.executions["fork"].forecast["steps"]) == 8
+    assert len(config.executions["fork"].forecast.steps) == 8
     assert names(prepared(FORK | {"distributed": []})) == ["fork"]
 
 

@@ -21,6 +21,7 @@ HEADER_BYTES = 65_536
 EARLIEST_MS = 946_684_800_000
 LATEST_MS = 4_102_444_800_000
 
+CSV_HELP = "write it as CSV: jmeter.save.saveservice.output_format=csv"
 JTL_HELP = "name a kpi.jtl that JMeter wrote as CSV, with print_field_names=true"
 
 
@@ -60,6 +61,8 @@ def read_layout(path: str | Path) -> Layout:
     if not first:
         raise JtlError(path, "the file is empty: JMeter wrote no samples; see jmeter.log")
     line = first.decode("utf-8-sig", "replace")
+    if line.lstrip().startswith("<"):
+        raise JtlError(path, "this JTL is XML, and only CSV is read", line=1, help_=CSV_HELP)
     delimiter = _delimiter(path, line)
     columns = tuple(_cells(path, line, delimiter))
     _check_columns(path, columns, line)
