@@ -23,7 +23,8 @@ _IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
 
 def format_number(value: float, against: float | None = None) -> str:
-    """A number in three or so digits, never rounded onto the limit it is compared with."""
+    """A number in three or so digits, and in up to eight decimals where fewer would round it onto
+    the limit it is compared with."""
     if not math.isfinite(value):
         return "inf" if value > 0 else "none"
     size = abs(value)

@@ -54,7 +54,8 @@ class Heartbeat:
 
 
 def answer(host: str) -> None:
-    """Returns once the engine has begun to speak TLS. Raises OSError where it does not."""
+    """Returns once the engine has answered a TLS greeting, be it by an alert. Raises OSError where
+    it does not answer, or hangs up."""
     name, _, port = host.rpartition(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # Only whether it lives: who it is, it has proven before, and JMeter goes on to check.
