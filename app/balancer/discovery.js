@@ -24,7 +24,8 @@ async function discover(settings, tell) {
     tell(settings.upstreams.map((url) => ({ name: new URL(url).host, url, pid: null })));
     return () => ({ source: 'list', looks: 1, lookedMsAgo: Date.now() - begun });
   }
-  const pm2 = require('pm2'); // only here: a fixed list must work without it
+  // The daemon's own, by Tollgate's word. Only here: a fixed list must work without it.
+  const pm2 = require(process.env.PM2_PACKAGE || 'pm2');
   await promisify(pm2.connect.bind(pm2))();
   const bus = await promisify(pm2.launchBus.bind(pm2))();
 

@@ -11,13 +11,13 @@ from certification import command
 from certification.store import Store
 from support import wait_until
 from support.certified import PATHS, finished
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 
 # The command with the stub in bzt's place.
 STUBBED = f"""
 import functools, sys
 from certification import command, live
-stub = (sys.executable, "{ROOT / "tests" / "support" / "stub_bzt.py"}")
+stub = (sys.executable, "{SUITE / "tests" / "support" / "stub_bzt.py"}")
 command.Live = functools.partial(live.Live, command=stub)
 command.check_like = lambda: None
 command.main()

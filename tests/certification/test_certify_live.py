@@ -21,10 +21,10 @@ from certification.store import BROKEN, Store, StoreError
 from support import stub_bzt
 from support.certified import PATHS, finished, tables
 from support.git_repos import repo
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record.manifest import ManifestError
 
-STUB = (sys.executable, str(ROOT / "tests" / "support" / "stub_bzt.py"))
+STUB = (sys.executable, str(SUITE / "tests" / "support" / "stub_bzt.py"))
 CONDITIONS = parse(["aa*3", "work-20+noise"])
 
 
@@ -249,7 +249,7 @@ def test_a_changed_target_or_package_is_refused_because_nothing_would_be_a_a(
 ):
     made = repo(tmp_path / "repo")
     made.commit("{}", "package.json")
-    monkeypatch.setattr(live, "ROOT", made.root)
+    monkeypatch.setattr(live, "SUITE", made.root)
     live.check_like()
     made.write(path, "changed")
     with pytest.raises(LiveError, match=rf"{re.escape(path)} is not in HEAD as it is here"):

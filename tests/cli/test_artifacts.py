@@ -13,7 +13,7 @@ from bzt.utils import BetterDict
 
 from support import environment
 from tollgate.base import disk
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.cli import artifacts
 from tollgate.targets import lock
 
@@ -90,7 +90,7 @@ print(artifacts.claim(wanted, lambda: next(seconds), lambda _: None)[0])
 
 
 def test_of_starts_in_one_second_each_has_a_folder_of_its_own(tmp_path):
-    env = environment(PYTHONPATH=str(ROOT / "scripts"))
+    env = environment(PYTHONPATH=str(SUITE / "scripts"))
     command = [sys.executable, "-c", RACING, str(tmp_path)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     starts = [subprocess.Popen(command, env=env, **pipes) for _ in range(6)]

@@ -12,7 +12,7 @@ import pytest
 from bzt.engine import Engine
 
 from support import environment
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.processes import SIGNALS
 from tollgate.cli import bzt
 from tollgate.taurus.shared import under_way
@@ -37,7 +37,7 @@ print("went on")
 
 
 def waiting(*before):
-    command, env = [*before, sys.executable, "-c", WAITING], {"PYTHONPATH": str(ROOT / "scripts")}
+    command, env = [*before, sys.executable, "-c", WAITING], {"PYTHONPATH": str(SUITE / "scripts")}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen(command, env=environment(**env), text=True, **pipes)
     assert process.stdout.readline() == "waits\n"

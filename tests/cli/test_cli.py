@@ -6,7 +6,7 @@ import pytest
 
 import support
 from support import run_folder
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
@@ -57,7 +57,7 @@ def test_as_json_it_says_what_the_live_run_wrote(tollgate, tmp_path):
 @pytest.mark.parametrize(("where", "lines"), [("| true", 0), (">/dev/full", 1), (">&-", 1)])
 def test_a_verdict_that_nobody_can_read_is_no_stack_trace_and_no_pass(tmp_path, where, lines):
     command = f'set -o pipefail; "$0" judge "$1" {where}'
-    ended = support.run("bash", "-c", command, ROOT / ".venv/bin/tollgate", archived(tmp_path))
+    ended = support.run("bash", "-c", command, SUITE / ".venv/bin/tollgate", archived(tmp_path))
     assert (ended.returncode, ended.stderr.count("\n")) == (1, lines)
 
 
@@ -155,6 +155,6 @@ def test_samples_of_a_run_that_has_not_ended_have_no_seal_and_prove_nothing(toll
 def test_the_command_is_installed_and_prints_in_any_encoding(tmp_path):
     archived(tmp_path, name="nap 🐌", of_the_run=run_folder.BROKEN)
     ascii_only = {"PYTHONIOENCODING": "ascii", "PATH": ""}
-    done = support.run(ROOT / ".venv/bin/tollgate", "judge", tmp_path, env=ascii_only)
+    done = support.run(SUITE / ".venv/bin/tollgate", "judge", tmp_path, env=ascii_only)
     assert (done.returncode, done.stderr) == (3, "")
     assert "\nnap ?: FAIL\n" in done.stdout

@@ -3,9 +3,9 @@
 import pytest
 
 from support.forecasts import csv_text
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 
-OURS = ROOT / "data" / "forecast.csv"
+OURS = SUITE / "data" / "forecast.csv"
 
 
 def test_a_good_forecast_is_shown_with_its_steps_its_requests_and_its_length(tollgate):

@@ -3,7 +3,7 @@ import re
 import pytest
 import yaml
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.urls import Url
 from tollgate.compare.model import GateSettings
 from tollgate.compare.settings import SETTINGS, SettingError, read_settings
@@ -163,7 +163,7 @@ def test_what_says_something_about_apps_does_not_go_with_urls(variable, value):
         read({**urls, variable: value})
 
 
-SOURCE = (ROOT / "scripts" / "tollgate" / "compare" / "settings.py").read_text()
+SOURCE = (SUITE / "scripts" / "tollgate" / "compare" / "settings.py").read_text()
 
 
 def test_every_setting_is_told_at_the_top_of_the_module():
@@ -174,7 +174,7 @@ def test_every_setting_is_told_at_the_top_of_the_module():
 @pytest.mark.parametrize("name", ["effect", "error-effect", "stall-effect", "false-alarm", "miss"])
 def test_what_a_setting_is_by_default_is_one_number_everywhere(name):
     """At the top of the module, where none is given, and in taurus.yml."""
-    kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
+    kinds = yaml.safe_load((SUITE / "taurus.yml").read_text())["cli-aliases"]
     told = re.search(rf"^    {name}: ([\d.]+)%", SOURCE, re.MULTILINE)[1]
     assert kinds["compare"]["modules"]["compare"][name] == f"{told}%"
     default = getattr(read().gate, name.replace("-", "_"))

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from e2e.bzt_run import Run
-from tollgate.base.paths import PM2_HOME, ROOT
+from tollgate.base.paths import PM2_HOME, SUITE
 
 AT = "modules.jmeter.properties"
 MISSPELT = {"scenarios": {"fork": {"criteria": ["p95 of serach>1s"]}}}
@@ -33,7 +33,7 @@ def taken():
 
 def daemons(run):
     """How many daemons of PM2 its log tells of."""
-    log = run.root / PM2_HOME.relative_to(ROOT) / "pm2.log"
+    log = run.root / PM2_HOME.relative_to(SUITE) / "pm2.log"
     return log.read_text().count("New PM2 Daemon started") if log.exists() else 0
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from support.forecasts import HEADER, csv_text
 from support.golden import check_golden
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.forecast.read import ForecastError, read_forecast
 
 TARGETS = ["calculate", "sum", "search", "kittens", "pi"]
@@ -31,7 +31,7 @@ def hours(**changed):
 
 
 def test_the_forecast_that_comes_with_the_suite_can_be_read_and_fits_two_cores():
-    forecast = read_forecast(ROOT / "data" / "forecast.csv", TARGETS)
+    forecast = read_forecast(SUITE / "data" / "forecast.csv", TARGETS)
     assert (len(forecast.steps), forecast.step_s) == (24, 3600)
     assert max(step.tps for step in forecast.steps) == 20
     # Milliseconds of CPU a request, roughly; `load` asks for one and a half times the peak.

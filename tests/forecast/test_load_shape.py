@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.forecasts import SHARES, day, steps_of, target_of
 from support.simulated import open_model_arrivals, schedule_duration_s
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.forecast.load import (
     ShapeError,
     announce,
@@ -133,7 +133,7 @@ def test_a_schedule_has_plain_numbers_and_lasts_as_long_as_its_steps(rates, scal
 
 
 def test_a_full_day_asks_for_what_the_forecast_adds_up_to():
-    forecast = read_forecast(ROOT / "data" / "forecast.csv")
+    forecast = read_forecast(SUITE / "data" / "forecast.csv")
     steps = load_steps(forecast, warmup_s=5)
     assert arrival_counts(steps)[1:] == tuple(round(step.tps * 3600) for step in forecast.steps)
     assert counted(steps) == arrival_counts(steps)

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.cli import bzt
 from tollgate.record import environment
 from tollgate.record.environment import SERVICE, fingerprint, variables
@@ -48,13 +48,13 @@ GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SE
 
 @pytest.mark.parametrize("file", ["app/settings.js", "app/balancer/settings.js"])
 def test_every_setting_of_the_service_is_known_to_change_it(file):
-    read = set(re.findall(r"variable: '(\w+)'", (ROOT / file).read_text()))
+    read = set(re.findall(r"variable: '(\w+)'", (SUITE / file).read_text()))
     assert read - GIVEN
     assert read - GIVEN <= set(SERVICE)
 
 
 def test_what_slows_head_alone_is_known_to_change_the_service():
-    text = (ROOT / "ecosystem.config.js").read_text()
+    text = (SUITE / "ecosystem.config.js").read_text()
     (names,) = re.findall(r"const set = \[(.*?)\]", text)
     slowing = {f"HEAD_{name}" for name in re.findall(r"'(\w+)'", names)}
     assert slowing

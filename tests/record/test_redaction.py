@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support import PLANS
 from support.jmx_text import document, element, group, plan, sampler
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record.redaction import MARK, Redaction, is_secret
 from tollgate.taurus.refusals import recorded_properties
 
@@ -127,7 +127,7 @@ def test_nothing_of_the_projects_own_is_taken_for_a_secret():
     names = {name for each in read for name in each}
     assert "warmup" in names
     assert [name for name in names if is_secret(name)] == []
-    settings = yaml.safe_load((ROOT / "taurus.yml").read_text())
+    settings = yaml.safe_load((SUITE / "taurus.yml").read_text())
     assert Redaction().settings(settings) == settings
 
 

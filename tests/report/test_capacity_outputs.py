@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from support import PLANS
 from support.capacities import BOTH, RUNS
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.judge.judgement import judge
 from tollgate.record.environment import fingerprint
 from tollgate.report.capacity import scaling
@@ -21,7 +21,7 @@ from tollgate.report.pages.capacity.page import part
 from tollgate.report.pages.kit.assemble import Contents, environment
 from tollgate.report.pages.kit.charts import data
 
-SCHEMA = json.loads((ROOT / "scripts/tollgate/report/verdict.schema.json").read_text())
+SCHEMA = json.loads((SUITE / "scripts/tollgate/report/verdict.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from support.compare_folder import ENVIRONMENT, Load, both, judged
 from support.golden import check_file
 from support.judged import LABELS
 from support.judged import RUNS as OTHERS
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
 from tollgate.compare.processes import ProcessSpread
@@ -30,7 +30,7 @@ from tollgate.report.json_verdict import to_dict
 from tollgate.report.junit import MEASUREMENT, to_junit
 from tollgate.report.markdown import to_markdown
 
-SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
+SCHEMA = json.loads((SUITE / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 EVERY = RUNS["every kind"]
 

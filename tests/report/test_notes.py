@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from support import run_folder
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
@@ -69,5 +69,5 @@ def test_a_run_without_any_tells_none(told):
 
 @pytest.mark.parametrize("changes", [{}, {"url": URL, "notes": [NOTE], "lint": [LINT]}])
 def test_verdict_json_with_all_of_them_is_as_its_schema_says(told, changes):
-    schema = json.loads((ROOT / "scripts/tollgate/report/verdict.schema.json").read_text())
+    schema = json.loads((SUITE / "scripts/tollgate/report/verdict.schema.json").read_text())
     jsonschema.validate(json.loads(to_json(told(**changes)[1])), schema)

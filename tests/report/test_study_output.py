@@ -10,14 +10,14 @@ from jsonschema import Draft202012Validator
 from support import studies
 from support.golden import check_file
 from support.judged import LABELS
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.report.console import STUDY_WIDTH, study_headline, study_table
 from tollgate.report.json_model import plain, to_json
 from tollgate.report.study import StudyFile
 from tollgate.study.model import Estimate, StudyResult
 from tollgate.study.record import StudyRun
 
-SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "report" / "study.schema.json").read_text())
+SCHEMA = json.loads((SUITE / "scripts" / "tollgate" / "report" / "study.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 PARTS = ("tollgate", "node", "java", "jmeter", "taurus", "pm2", "python")
 ENVIRONMENT = {

@@ -9,12 +9,12 @@ from jsonschema import Draft202012Validator
 
 from support import PLANS
 from support.judged import RUNS, judged, runs
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record.environment import fingerprint
 from tollgate.report.json_model import to_json
 from tollgate.report.json_verdict import to_dict
 
-SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
+SCHEMA = json.loads((SUITE / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 import support
 from support.screens import virtual_screen
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 
-GUI = ROOT / "scripts" / "gui"
+GUI = SUITE / "scripts" / "gui"
 #: Once a plan is open in the window: changes a preference, writes down the title, ends JMeter.
 TELL = """
 import org.apache.jmeter.gui.GuiPackage
@@ -38,7 +38,7 @@ def test_what_can_not_be_opened_is_refused():
     assert "name the plan before JMeter's options" in refused(GUI, "-Jport=3002")
     assert "there is no screen" in refused(GUI, DISPLAY="")
     # `run gui` is the same.
-    assert "gui: there is no plan" in refused(ROOT / "scripts" / "run", "gui", "nothing.jmx")
+    assert "gui: there is no plan" in refused(SUITE / "scripts" / "run", "gui", "nothing.jmx")
 
 
 @pytest.mark.needs("a screen")
@@ -52,13 +52,13 @@ def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(tmp_path):
     with virtual_screen() as screen:
         env = {"DISPLAY": screen, "HOME": str(home), "JVM_ARGS": f"-Duser.home={home}"}
         env = support.environment(**env)
-        done = support.run(GUI, "plans/check.jmx", *given, cwd=ROOT, env=env)
+        done = support.run(GUI, "plans/check.jmx", *given, cwd=SUITE, env=env)
     assert done.returncode == 0, done.stderr
-    plan = ROOT / "plans" / "check.jmx"
-    launcher = ROOT / "scripts" / "jmeter" / "launcher" / "PluginsManagerCMD.sh"
+    plan = SUITE / "plans" / "check.jmx"
+    launcher = SUITE / "scripts" / "jmeter" / "launcher" / "PluginsManagerCMD.sh"
     kept = support.JMETER.with_name("PluginsManagerCMD.sh")
     assert kept.read_text() == launcher.read_text()
     assert title.read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"
     assert [it.name for it in home.rglob("*") if "prefs" in it.name] == []
-    kept = ROOT / ".tollgate" / "gui" / ".java" / ".userPrefs" / "org" / "tollgate" / "test"
+    kept = SUITE / ".tollgate" / "gui" / ".java" / ".userPrefs" / "org" / "tollgate" / "test"
     assert (kept / "prefs.xml").is_file()

@@ -7,14 +7,14 @@ import pytest
 
 import support
 from support import compare_folder, listed_runs, run_folder, study_folder
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record import manifest
 from tollgate.report import study as study_report
 from tollgate.report.pages.run.write import write as write_page
 from tollgate.report.pages.runs import build as runs_page
 
-SCREENSHOTS = ROOT / "scripts" / "dev" / "screenshots"
-PAGES = ROOT / "scripts" / "dev" / "pictures" / "pages.js"
+SCREENSHOTS = SUITE / "scripts" / "dev" / "screenshots"
+PAGES = SUITE / "scripts" / "dev" / "pictures" / "pages.js"
 pytestmark = [pytest.mark.needs("chromium", "a screen"), pytest.mark.long]
 
 
@@ -57,7 +57,7 @@ def taken(tmp_path_factory):
         (folder / kind).mkdir()
         make(folder / kind)
     runs = [folder / kind for kind in KINDS]
-    plan = ROOT / "plans" / "check.jmx"
+    plan = SUITE / "plans" / "check.jmx"
     return folder / "to", support.run(SCREENSHOTS, "--to", folder / "to", *runs, plan)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support import study_cells
 from support.cell_data import ROUNDS, by_cell, measured
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.study.answers import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate
@@ -259,5 +259,5 @@ def test_the_rows_are_those_of_the_published_figures_in_cells_of_the_design():
     counts = {"calculate": 4, "sum": 1, "search": 1, "kittens": 2, "pi": 1}
     assert Counter(row.system for row in CLAIMS) == counts
     assert len(ROWS) == len(CLAIMS)
-    design = {it.key for it in read_design(ROOT / "data" / "study.csv")}
+    design = {it.key for it in read_design(SUITE / "data" / "study.csv")}
     assert {key for row in CLAIMS for key in row.cells} <= design

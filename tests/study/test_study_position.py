@@ -1,12 +1,12 @@
 import pytest
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.text import duration_text
 from tollgate.study.design import blocks, only, read_design, seconds_of
 from tollgate.study.position import announce, last_block, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
-PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)
+PI = blocks(only(read_design(SUITE / "data" / "study.csv"), ("pi",)), 21)
 
 
 def row(block, message=""):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.criteria.grammar import parse
 from tollgate.study.design import read_design
 from tollgate.study.model import AUTOCANNON, JMETER
@@ -24,7 +24,7 @@ from tollgate.targets import pm2
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.study import apps_of
 
-DESIGN = read_design(ROOT / "data" / "study.csv")
+DESIGN = read_design(SUITE / "data" / "study.csv")
 GIVEN = {"design": "data/study.csv"}
 
 
@@ -77,7 +77,7 @@ def test_empty_variables_and_work_that_slows_all_arms_alike_are_allowed():
 
 
 def test_no_variable_that_the_apps_read_is_forgotten():
-    sources = [ROOT / "app" / "settings.js", ROOT / "app" / "balancer" / "settings.js"]
+    sources = [SUITE / "app" / "settings.js", SUITE / "app" / "balancer" / "settings.js"]
     read = {name for it in sources for name in re.findall(r"variable: '(\w+)'", it.read_text())}
     # PM2 sets the first three for each process, ecosystem.config.js the last.
     others = {"NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}
@@ -85,7 +85,7 @@ def test_no_variable_that_the_apps_read_is_forgotten():
 
 
 def test_every_variable_that_makes_an_arm_is_refused_from_elsewhere():
-    text = (ROOT / "ecosystem.config.js").read_text()
+    text = (SUITE / "ecosystem.config.js").read_text()
     set_there = set(re.findall(r"\b([A-Z]+(?:_[A-Z]+)+): '", text)) - {"BALANCER_SERVERS"}
     assert set_there
     assert set_there - {"NODE_ENV"} <= {*ENVIRONMENT}

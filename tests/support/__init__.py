@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from support import hosts
-from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.install.tools import jmeter_home
 
 #: Every process that a test starts inherits this variable, which is how those left are found.
 MARK = "TOLLGATE_TEST_SESSION"
@@ -28,6 +28,7 @@ QUICK_START = "-XX:TieredStopAtLevel=1"
 PATIENCE = 240
 #: Above the ports of common services, below those of JMeter's messages and of connections.
 PORTS = range(10_000, 24_000)
+ROOT = Path(__file__).resolve().parents[2]
 PLANS = ROOT / "plans"
 JMETER = jmeter_home() / "bin" / "jmeter"
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from certification.store import Run
 from support.compared import compared
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare.model import Blocks, Finding, Side
 
 #: PYTHONPATH of a process that a test starts.
-PATHS = os.pathsep.join(str(ROOT / it) for it in ("tests", "scripts", "scripts/dev"))
+PATHS = os.pathsep.join(str(SUITE / it) for it in ("tests", "scripts", "scripts/dev"))
 PROMISE = {
     **{"effect": 0.05, "error_effect": 0.001, "fail_from": 0.5, "false_alarm": 0.01, "miss": 0.02},
     **{"budget_s": 240.0, "gates": ["p50", "p95", "errors"], "labels": []},

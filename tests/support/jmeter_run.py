@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import support
 from tollgate.capacity.arrivals import HEADER, row
-from tollgate.targets.tools import IDLE_SERVER
+from tollgate.targets.pm2 import IDLE_SERVER
 
 
 def command(plan, jtl, log, properties):

@@ -21,7 +21,7 @@ def copy_project(root):
     shutil.copytree(support.ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT))
     (root / "node_modules").symlink_to(support.ROOT / "node_modules")
     (root / ".tollgate").mkdir()
-    (root / ".tollgate" / "jmeter").symlink_to(support.ROOT / ".tollgate" / "jmeter")
+    (root / ".tollgate" / "tools").symlink_to(support.ROOT / ".tollgate" / "tools")
     link_environment(root)
     # It would install anew, into what is shared, if it were asked in another folder.
     (root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")

@@ -205,6 +205,8 @@ def study(**changes):
         claims=tuple(claims()),
         checks=checks(),
         outages=(OUTAGE,),
-        notes=("autocannon is not installed, so that crosscheck is left out: run `npm ci`",),
+        notes=(
+            "autocannon is not installed, so that crosscheck is left out: run `tollgate install`",
+        ),
     )
     return replace(made, **changes)

@@ -2,11 +2,11 @@
 
 from bzt.engine.dicts import Configuration
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 
 
 def kind(name="study"):
     config = Configuration()
-    config.load([str(ROOT / "taurus.yml")])
+    config.load([str(SUITE / "taurus.yml")])
     config.merge(config["cli-aliases"][name])
     return config

@@ -14,7 +14,7 @@ import support
 from support import jmx_text as jmx
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.capacity.arrivals import ROW, read_arrivals
 from tollgate.capacity.asked import limit_of
 from tollgate.capacity.iterations import Iteration
@@ -238,7 +238,7 @@ def prepared(tmp_path, criteria=(), script="plans/capacity.jmx", **settings):
     service.settings = BetterDict.from_dict(settings)
     config = {
         "execution": [{"scenario": "fork"}],
-        "scenarios": {"fork": {"script": str(ROOT / script)}, "cluster": {}},
+        "scenarios": {"fork": {"script": str(SUITE / script)}, "cluster": {}},
         "modules": {"targets": {}},
         "reporting": [{"module": "passfail", "criteria": list(criteria)}],
     }
@@ -306,7 +306,7 @@ def test_settings_that_mean_nothing_are_refused(tmp_path, wrong, names):
 @pytest.mark.parametrize("name", ["Größe", "sum, twice", "s" * 91])
 def test_a_name_that_no_row_of_arrivals_holds_is_refused(tmp_path, name):
     plan = tmp_path / "capacity.jmx"
-    plan.write_text((ROOT / "plans/capacity.jmx").read_text().replace('"sum"', f'"{name}"'))
+    plan.write_text((SUITE / "plans/capacity.jmx").read_text().replace('"sum"', f'"{name}"'))
     with pytest.raises(TaurusConfigError, match="at most 90 letters of ASCII"):
         prepared(tmp_path, script=plan, **GOOD | {"of": name})
 
@@ -354,7 +354,7 @@ def test_a_plan_that_reads_a_rate_runs_as_a_copy_beside_whose_original_its_files
 
 def test_a_plan_of_a_file_of_arrivals_runs_as_it_is_whatever_the_rate(tmp_path):
     service = prepared(tmp_path, rate="rate", **GOOD)
-    assert scenario_of(service)["script"] == str(ROOT / "plans/capacity.jmx")
+    assert scenario_of(service)["script"] == str(SUITE / "plans/capacity.jmx")
     assert read_record(tmp_path, "fork").of == ("sum",)
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from bzt.utils import BetterDict
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare import record
 from tollgate.compare.pace import Cost, Pace
 from tollgate.record import manifest
@@ -34,7 +34,7 @@ class Executor(SimpleNamespace):
     def __init__(self, folder):
         super().__init__(
             properties=BetterDict.from_dict({"warmup": 15, "measured": 600}),
-            original_jmx=str(ROOT / "plans" / "compare.jmx"),
+            original_jmx=str(SUITE / "plans" / "compare.jmx"),
             start_time=0.0,
             kpi_jtl=str(folder / "kpi.jtl"),
             process=SimpleNamespace(poll=lambda: None),

@@ -9,7 +9,7 @@ from bzt import ToolError
 
 from support.compare_service import Held, refused, scenario
 from support.git_repos import SERVER
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare import record
 from tollgate.compare.facts import labels_of
 from tollgate.plan.read import read_plan
@@ -172,12 +172,12 @@ def test_apps_that_can_t_be_ended_leave_no_environment_and_no_check_out_behind(
 
 def test_base_and_head_are_asked_for_what_the_plan_asks_alone(begun):
     """A base that is older than another target would be refused for want of it."""
-    kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())
+    kinds = yaml.safe_load((SUITE / "taurus.yml").read_text())
     common = next(it["probes"] for it in kinds["services"] if it["module"] == "targets")
     made = begun()
     scenario(made).merge(kinds["cli-aliases"]["compare"]["scenarios"]["compare"])
     probes = wanted_probes(made.engine.config, common)
-    labels = labels_of(read_plan(ROOT / "plans" / "compare.jmx", {}))
+    labels = labels_of(read_plan(SUITE / "plans" / "compare.jmx", {}))
     for side in ("base", "head"):
         asked = {it.path.split("/")[1].partition("?")[0] for it in probes[side]}
         assert asked == set(labels)

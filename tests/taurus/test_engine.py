@@ -8,13 +8,13 @@ from bzt import TaurusConfigError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record.redaction import Redaction
 from tollgate.taurus.engine import BASE_CONFIG, Engine
 
-SETTINGS = yaml.safe_load((ROOT / "taurus.yml").read_text())
+SETTINGS = yaml.safe_load((SUITE / "taurus.yml").read_text())
 KINDS = [*SETTINGS["cli-aliases"]]
-FILES = [str(BASE_CONFIG), str(ROOT / "taurus.yml")]
+FILES = [str(BASE_CONFIG), str(SUITE / "taurus.yml")]
 OURS = [name for name, it in SETTINGS["modules"].items() if "class" in it]
 
 

@@ -7,12 +7,12 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.taurus.load import BOTH_MODES_S, Load, ModeError, chosen_modes
 from tollgate.taurus.shared import under_way
 
-STRESS = str(ROOT / "plans" / "stress.jmx")
-FOLLOWS = {"forecast": str(ROOT / "data" / "forecast.csv"), "length": 1, "scale": 1440}
+STRESS = str(SUITE / "plans" / "stress.jmx")
+FOLLOWS = {"forecast": str(SUITE / "data" / "forecast.csv"), "length": 1, "scale": 1440}
 INLINE = {"scenario": {"script": "plans/check.jmx"}}
 FORK, CLUSTER = {"scenario": "fork"}, {"scenario": "cluster"}
 

@@ -10,7 +10,7 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
-from tollgate.base.paths import jmeter_home
+from tollgate.install.tools import jmeter_home
 from tollgate.taurus.own_plan import GRACE_S, OwnPlan
 from tollgate.taurus.shared import under_way
 

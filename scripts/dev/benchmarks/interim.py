@@ -23,7 +23,7 @@ import numpy as np
 import yaml
 
 from benchmarks.common import remembering, responses, table
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.judge.facts import InterimHistory, JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.interim import is_settled, noted
@@ -63,7 +63,7 @@ class Machine:
 
 def timers() -> dict[str, PreciseThroughput]:
     """The timer of each label of the plan."""
-    plan = read_plan(ROOT / "plans" / "check.jmx", {})
+    plan = read_plan(SUITE / "plans" / "check.jmx", {})
     return {
         label.text: schedule.replay
         for _, schedule in schedules_of(plan)[1]
@@ -204,7 +204,7 @@ def rows(
 def simulated(arguments: argparse.Namespace) -> list[Row]:
     """All rows of so many runs."""
     random = np.random.default_rng(arguments.seed)
-    reporting = yaml.safe_load((ROOT / "taurus.yml").read_text())["~reporting"]
+    reporting = yaml.safe_load((SUITE / "taurus.yml").read_text())["~reporting"]
     criteria = parse_all(next(it["criteria"] for it in reporting if "criteria" in it))
     machine = Machine({**OWN_MS, "kittens": arguments.kittens, "pi": arguments.pi}, timers())
     means = {

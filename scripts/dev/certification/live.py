@@ -23,7 +23,7 @@ from certification.found import MEASURED
 from certification.probe import ProbeError, probe
 from certification.processes import neighbour, run_to_end
 from certification.store import BROKEN, Run, Store, StoreError
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare import record, samples
 from tollgate.compare.model import Blocks
 from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
@@ -104,7 +104,7 @@ def summary(run: Run) -> str:
     return f"{run.verdict}{after}, {run.wall_s:.0f} s in all{problem}"
 
 
-PLAN = ROOT / "plans" / "compare.jmx"
+PLAN = SUITE / "plans" / "compare.jmx"
 BZT = Path(sys.executable).with_name("bzt")
 #: bzt's exit code when a user ended it.
 INTERRUPTED = 2
@@ -177,7 +177,7 @@ class Live:
 def budget_of(options: Sequence[str]) -> float:
     """The seconds that a run measures at most, by the options of bzt or taurus.yml; the last option
     counts, as it does for bzt. Raises LiveError."""
-    aliases = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
+    aliases = yaml.safe_load((SUITE / "taurus.yml").read_text())["cli-aliases"]
     default = f"{BUDGET}={aliases['compare']['modules']['compare']['budget']}"
     given = [it.partition("=")[2] for it in (default, *options) if it.startswith(f"{BUDGET}=")]
     try:
@@ -189,7 +189,7 @@ def budget_of(options: Sequence[str]) -> float:
 def check_like() -> None:
     """Raise LiveError where the project in the working tree is not that of HEAD."""
     try:
-        found = find_revisions(ROOT, "HEAD")
+        found = find_revisions(SUITE, "HEAD")
     except GitError as problem:
         raise LiveError(str(problem)) from None
     if not found.is_control:

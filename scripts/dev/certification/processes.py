@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from certification import burner
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.processes import defer_signals, reap
 
 #: Seconds that a process may take to end in good order.
@@ -58,7 +58,7 @@ def ended(
     from the terminal.
     """
     process = subprocess.Popen(
-        command, cwd=ROOT, env=dict(environment), start_new_session=True, **streams
+        command, cwd=SUITE, env=dict(environment), start_new_session=True, **streams
     )
     try:
         yield process

@@ -1,23 +1,44 @@
-"""Where things stand inside the project. The only module that knows."""
+"""The two roots: the package's own folder, and the suite's. The only module that knows."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-#: Everything that is installed or remembered between runs; ignored by git.
-STATE = ROOT / ".tollgate"
+import tollgate
+
+#: Code, templates, schemas and what the tools are made from; it may be read-only.
+PACKAGE = Path(tollgate.__file__).resolve().parent
+RUN_FILE = "taurus.yml"
+
+
+def find_suite(folder: Path) -> Path:
+    """The nearest folder from this one upwards that holds a taurus.yml; without one, this one."""
+    found = (it for it in (folder, *folder.parents) if (it / RUN_FILE).is_file())
+    return next(found, folder)
+
+
+#: Of the run file that is in use, with its plans, data, apps and reports.
+SUITE = find_suite(Path.cwd())
+#: What is remembered between runs; ignored by git.
+STATE = SUITE / ".tollgate"
 PM2_HOME = STATE / "pm2"
-REPORTS = ROOT / "reports"
+REPORTS = SUITE / "reports"
 #: While a comparison lasts, a link to the check-out of its base, which stands outside.
 BASE = STATE / "base"
-ECOSYSTEM = ROOT / "ecosystem.config.js"
+ECOSYSTEM = SUITE / "ecosystem.config.js"
 
 
-def jmeter_home() -> Path:
-    """The JMeter home in use: the user's JMETER_HOME if set, the project's own otherwise."""
-    return Path(os.environ.get("JMETER_HOME") or STATE / "jmeter")
+def cache() -> Path:
+    """Where tools are assembled once: TOLLGATE_HOME; else the suite's own folder, if there are any
+    in it; else the user's cache."""
+    if given := os.environ.get("TOLLGATE_HOME"):
+        return Path(given).absolute()
+    if (STATE / "tools").is_dir():
+        return STATE
+    import platformdirs  # not there yet when scripts/bootstrap calls
+
+    return platformdirs.user_cache_path("tollgate")
 
 
 def java_finds(*files: object) -> dict[str, str]:

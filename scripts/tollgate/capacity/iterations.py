@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import PlanError, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, Sampler
@@ -29,7 +29,7 @@ from tollgate.plan.read import read_plan
 from tollgate.plan.threads import LOOP, is_endless
 from tollgate.plan.variables import set_anew
 
-OURS = ROOT / "plans" / "capacity.jmx"
+OURS = SUITE / "plans" / "capacity.jmx"
 #: Variables that the file of arrivals sets.
 TAKEN = ("trial", "arrival", "due", "of", "padding")
 #: Characters of a name that fit into a row of that file.

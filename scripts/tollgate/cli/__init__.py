@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-__all__ = ["ERROR", "Parser"]
+from tollgate.base.exit_codes import ExitCode
 
-ERROR = 1
+__all__ = ["Parser"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -19,4 +19,4 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print one line that begins with the command's name, and exit."""
         command = self.prog.partition(" ")[0]  # a subcommand's prog names both
-        self.exit(ERROR, f"{command}: {message}\n")
+        self.exit(ExitCode.ERROR, f"{command}: {message}\n")

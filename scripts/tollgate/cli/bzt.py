@@ -16,9 +16,9 @@ import time
 from bzt import ManualShutdown, ToolError, cli
 
 from tollgate.base import disk as room
-from tollgate.base import paths
 from tollgate.base.processes import end_by
 from tollgate.cli import artifacts
+from tollgate.install.tools import jmeter_home
 from tollgate.record.redaction import Redaction
 from tollgate.taurus import secrecy
 from tollgate.taurus.engine import BASE_CONFIG, Engine
@@ -46,7 +46,7 @@ def interrupt_once(engine: Engine) -> None:
 def main() -> None:
     """Run bzt with the arguments of this process; exits with its exit code."""
     # For taurus.yml. JMeter runs in its plan's folder, and is named from here.
-    os.environ["JMETER_HOME"] = str(paths.jmeter_home().absolute())
+    os.environ["JMETER_HOME"] = str(jmeter_home().absolute())
     # Without its system configs bzt has no modules at all: the base one comes back by name.
     arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
     options, configs = cli.get_option_parser().parse_args(arguments)

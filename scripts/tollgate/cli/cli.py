@@ -1,5 +1,6 @@
-"""The `tollgate` command: the rooms of a live run, on the folder of an archived one.
+"""The `tollgate` command.
 
+tollgate run [-KIND]                    run the suite of this folder: tollgate run --help
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
 tollgate judge RUN --json               print it as verdict.json has it
@@ -10,6 +11,7 @@ tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, 
 tollgate engine k/N                     be a remote engine: scripts/engine
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
+tollgate install                        install JMeter and PM2, which `run` does by itself
 tollgate doctor                         what is in the way of a run on this machine
 """
 
@@ -22,9 +24,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
+from tollgate.base.exit_codes import ExitCode
+from tollgate.cli import Parser, doctor, engine, forecast, merge, new_target
+from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import EvidenceError, refuse_lower_bounds
 from tollgate.gather.interim import judged_until_ms
+from tollgate.install import assemble
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.report import dashboard
@@ -39,6 +44,7 @@ from tollgate.taurus import engine_host
 _PROBLEMS = (
     *(manifest.ManifestError, EvidenceError, PlanError, JtlError, PageError),
     engine_host.EngineError,
+    assemble.InstallError,
     *study_report.PROBLEMS,
 )
 
@@ -52,7 +58,7 @@ def main() -> None:
         code = arguments.command(arguments)
         sys.stdout.flush()
     except (*_PROBLEMS, OSError) as problem:
-        code = ERROR
+        code = ExitCode.ERROR
         if isinstance(problem, OSError):
             # Nothing more goes to standard output: Python would try once more as it ends.
             with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
@@ -64,7 +70,12 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="tollgate", description=__doc__.split("\n")[0])
+    parser.add_argument("-C", metavar="FOLDER", help="as if it were called in that folder")
+    parser.add_argument("--version", nargs=0, action=ShowVersions, help="of all that a run uses")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("run", help="run the suite of this folder: tollgate run --help")
+    installing = commands.add_parser("install", help="install JMeter and PM2 if they are missing")
+    installing.set_defaults(command=_install)
     judging = commands.add_parser("judge", help="judge an archived run again")
     judging.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
     judging.add_argument(
@@ -90,6 +101,11 @@ def _parser() -> argparse.ArgumentParser:
     for each in (merge, engine, forecast, new_target, doctor):
         each.add_to(commands)
     return parser
+
+
+def _install(_arguments: argparse.Namespace) -> int:
+    assemble.provide()
+    return 0
 
 
 def _judge(arguments: argparse.Namespace) -> int:
@@ -122,4 +138,4 @@ def _report(arguments: argparse.Namespace) -> int:
     if study:
         print(study_report.to_table(study))
     print(run_page.write(arguments.run, study=study))
-    return ERROR if problems else 0
+    return ExitCode.ERROR if problems else 0

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.text import duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps
 from tollgate.forecast.read import ForecastError, read_forecast
@@ -17,7 +17,7 @@ from tollgate.taurus.shared import number
 
 DEFAULT = Path("data/forecast.csv")
 #: Knows the targets that a forecast may have columns for.
-PLAN = ROOT / "plans" / "stress.jmx"
+PLAN = SUITE / "plans" / "stress.jmx"
 #: What `stress`, `load` and `soak` set: see taurus.yml.
 _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `soak` does"
 

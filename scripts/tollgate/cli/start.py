@@ -8,8 +8,8 @@ import resource
 import signal
 import sys
 
-#: As of a run that was interrupted.
-INTERRUPTED = 2
+from tollgate.base.exit_codes import ExitCode
+
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 #: In the user's shell they are meant for another Python; without docstrings commands have no help.
 FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTHONOPTIMIZE")
@@ -26,6 +26,12 @@ def bzt() -> None:
 def tollgate() -> None:
     """The command `tollgate`."""
     _begin("tollgate")
+    _go_to_suite()
+    if sys.argv[1:2] == ["run"]:
+        from tollgate.cli import run
+
+        run.main(sys.argv[2:])
+        return
     from tollgate.cli.cli import main
 
     # What it starts has to be ended with it.
@@ -48,7 +54,20 @@ def _begin(name: str) -> None:
     terminal.guard()  # before Taurus's log takes standard output
 
 
+def _go_to_suite() -> None:
+    """`tollgate -C FOLDER ...`: as if it were called in that folder."""
+    if sys.argv[1:2] != ["-C"]:
+        return
+    try:
+        os.chdir(sys.argv[2])
+    except IndexError:
+        sys.exit("tollgate: -C needs a folder: tollgate -C FOLDER run")
+    except OSError as problem:
+        sys.exit(f"tollgate: -C {sys.argv[2]}: {problem.strerror}")
+    del sys.argv[1:3]
+
+
 def _end(name: str) -> None:
     """At once: an import may take an exception for a problem of its own."""
     print(f"{name}: interrupted", file=sys.stderr, flush=True)
-    os._exit(INTERRUPTED)
+    os._exit(ExitCode.INTERRUPTED)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tollgate.base.exit_codes import ExitCode
 from tollgate.criteria.grammar import Criterion
 from tollgate.forecast.check import check_forecast
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
@@ -44,8 +45,6 @@ from tollgate.judge.levels import holm_results
 from tollgate.judge.observe import Levels
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
-    EXIT_CODES,
-    EXIT_INTERRUPTED,
     FAIL,
     INCONCLUSIVE,
     INVALID,
@@ -80,11 +79,11 @@ def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict
     verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
     reasons = [*own, *(one.named(reason) for one in executions for reason in one.reasons)]
     reasons.sort(key=lambda reason: -ORDER.index(reason.verdict))
-    exit_code = EXIT_CODES[verdict]
+    exit_code = ExitCode[verdict]
     if run.interrupted:
-        exit_code = EXIT_INTERRUPTED
+        exit_code = ExitCode.INTERRUPTED
     elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
-        exit_code = EXIT_CODES[PASS]
+        exit_code = ExitCode.PASS
     found = RunVerdict(verdict, exit_code, tuple(reasons), executions, run.share)
     return left_to_merge(found) if run.share and run.is_sealed else found
 

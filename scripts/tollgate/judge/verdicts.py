@@ -29,8 +29,6 @@ from tollgate.workers.processes import WorkerFacts
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
 ORDER = (PASS, INCONCLUSIVE, FAIL, INVALID)
-EXIT_CODES = {PASS: 0, FAIL: 3, INCONCLUSIVE: 1, INVALID: 1}
-EXIT_INTERRUPTED = 2
 # The basis of what was seen of workers rather than of samples.
 LOOKS = "looks"
 # Whose fault a reason is.
@@ -221,10 +219,10 @@ class RunVerdict:
     """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:
     violated beyond doubt. INCONCLUSIVE: too little or too noisy data to decide. INVALID: the
     measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
-    exit_code: Literal[0, 1, 2, 3]
+    exit_code: Literal[0, 2, 3, 4, 5]
     """What bzt and `tollgate judge` exit with: 0 PASS (or INCONCLUSIVE where
-    modules.verdict.inconclusive-passes is true, and of a share that is left to be merged), 3 FAIL,
-    1 INVALID or INCONCLUSIVE, 2 interrupted."""
+    modules.verdict.inconclusive-passes is true, and of a share that is left to be merged), 2
+    interrupted, 3 FAIL, 4 INVALID, 5 INCONCLUSIVE."""
     reasons: tuple[Reason, ...]
     """Everything that keeps the run from PASS, worst first: the run's own reasons and those of all
     executions, these with the execution's name and `: ` in front. Empty for PASS."""

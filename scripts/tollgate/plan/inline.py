@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.plan.jmx import parsed, write
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
@@ -25,7 +25,7 @@ _FORMAT = "1.2"
 def shares_fragments(plan: Path) -> bool:
     """Whether it is one of the project's own, which a run puts the fragments of in place. A plan of
     a user's runs as it is."""
-    return plan.resolve().parent == ROOT / "plans"
+    return plan.resolve().parent == SUITE / "plans"
 
 
 def put_in_place(plan: Path, folder: Path) -> bool:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tollgate.base.paths import jmeter_home
 from tollgate.base.text import did_you_mean, some_of
+from tollgate.install.tools import jmeter_home
 from tollgate.plan.bounds import unbounded_groups
 from tollgate.plan.copy import with_includes
 from tollgate.plan.data_files import absent

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing_extensions import TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base.fields import WRITTEN, Digest, Whole
-from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.base.paths import SUITE
+from tollgate.install.tools import jmeter_home, node_package
 from tollgate.record.manifest import digest
 from tollgate.record.redaction import Redaction
 
@@ -98,18 +99,23 @@ def fingerprint(plans: Path | None = None) -> Environment:
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "versions": {
-            "tollgate": metadata.version("tollgate"),
-            "node": _version("node", "--version"),
-            "java": java_version(),
-            "jmeter": jmeter_version(),
-            "taurus": metadata.version("bzt"),
-            "pm2": pm2_version(),
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "commit": commit(),
         "variables": variables(os.environ),
         "plans": {path.relative_to(plans).as_posix(): digest(path) for path in files},
+    }
+
+
+def versions() -> Versions:
+    """Of the parts that a run uses."""
+    return {
+        "tollgate": metadata.version("tollgate"),
+        "node": _version("node", "--version"),
+        "java": java_version(),
+        "jmeter": jmeter_version(),
+        "taurus": metadata.version("bzt"),
+        "pm2": pm2_version(),
+        "python": platform.python_version(),
     }
 
 
@@ -148,16 +154,16 @@ def java_version() -> str:
 
 
 def pm2_version() -> str:
-    """The version of the PM2 in node_modules."""
+    """The version of PM2."""
     try:
-        return json.loads((ROOT / "node_modules/pm2/package.json").read_text())["version"]
+        return json.loads((node_package("pm2") / "package.json").read_text())["version"]
     except (OSError, ValueError, KeyError):
         return "unknown"
 
 
 def commit() -> str:
     """The commit that the checkout stands at, `-dirty` behind it if files differ from it."""
-    git = "git", "-C", str(ROOT)
+    git = "git", "-C", str(SUITE)
     revision = _output(*git, "rev-parse", "HEAD")
     dirty = revision and _output(*git, "status", "--porcelain")
     return f"{revision or 'unknown'}{'-dirty' if dirty else ''}"

@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 import psutil
 
-from tollgate.base.paths import java_finds, jmeter_home
+from tollgate.base.paths import java_finds
+from tollgate.install.tools import jmeter_home
 from tollgate.samples.layout import JtlError
 from tollgate.samples.split import copy_until
 

@@ -23,14 +23,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tollgate.base import atomic, records
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.base.urls import Url
+from tollgate.install import tools
 from tollgate.study.model import AUTOCANNON
 
 #: Seconds beyond those of the load in which it must have started, counted and ended.
 GRACE_S = 20
-PACKAGE = ROOT / "node_modules" / AUTOCANNON
+PACKAGE = tools.node_package(AUTOCANNON)
 
 
 class AutocannonError(Exception):
@@ -75,14 +76,14 @@ def run(url: str, users: int, seconds: int, grace_s: float = GRACE_S) -> Autocan
         raise AutocannonError(f"the URL is {url!r}, but autocannon may load this machine alone")
     version = installed_version()
     if version is None:
-        raise AutocannonError(f"{AUTOCANNON} is not installed: run `npm ci`")
+        raise AutocannonError(f"{AUTOCANNON} is not installed: run `tollgate install`")
     command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
     command += ["--connections", str(users), "--duration", str(seconds), url]
     before_s = _children_cpu_s()
     try:
         done = run_to_end(
             command,
-            folder=ROOT,
+            folder=SUITE,
             environment={**os.environ, "NODE_OPTIONS": ""},
             limit_s=seconds + grace_s,
             stderr=subprocess.PIPE,

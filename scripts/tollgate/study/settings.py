@@ -104,7 +104,9 @@ def without_missing_autocannon(
     kept = tuple(cell for cell in cells if version is not None or cell.experiment != CROSSCHECK)
     if len(kept) == len(cells):
         return kept, ()
-    return kept, (f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `npm ci`",)
+    return kept, (
+        f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `tollgate install`",
+    )
 
 
 def labels_of(cells: Sequence[Cell]) -> set[str]:

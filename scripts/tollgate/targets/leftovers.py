@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 import psutil
 
-from tollgate.base.paths import BASE, ROOT
+from tollgate.base.paths import BASE, SUITE
 from tollgate.targets import checkout, lock, pm2
 
 #: Seconds between asking a left-over process to end and ending it.
@@ -35,7 +35,7 @@ def clean_up() -> list[str]:
     for file in files:
         file.unlink(missing_ok=True)
     try:
-        if checkout.clear(BASE, ROOT):
+        if checkout.clear(BASE, SUITE):
             ended.append("removed the check-out of a base, left by a run that was killed")
     except checkout.PlaceError as problem:
         ended.append(f"the check-out of a base, left by a run that was killed: {problem}")

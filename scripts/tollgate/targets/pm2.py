@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base.paths import ECOSYSTEM, PM2_HOME, ROOT
+from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE
+from tollgate.install import tools
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
 MARK = "tollgate-apps:"
@@ -23,8 +24,9 @@ READER = Path(__file__).with_name("read-ecosystem.js")
 #: The same apps with a profiler, and the variable that names the folder of what it finds.
 PROFILED = Path(__file__).with_name("profiled.config.js")
 PROFILE = "TOLLGATE_PROFILE"
+#: Of a server that does nothing.
+IDLE_SERVER = Path(__file__).with_name("idle-server.js")
 HOST = "127.0.0.1"
-PM2 = ROOT / "node_modules" / ".bin" / "pm2"
 #: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
 LONGEST_SOCKET = 103 - len("/interactor.sock")
 #: Seconds for one call of the pm2 command. Starting waits for `ready`, stopping for drains.
@@ -83,7 +85,14 @@ def environment() -> dict[str, str]:
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
         # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
         "_": os.devnull,
+        # For an app that asks PM2, as app/balancer does: the daemon's own version of it.
+        "PM2_PACKAGE": str(tools.node_package("pm2")),
     }
+
+
+def reading_environment() -> dict[str, str]:
+    """The environment in which scripts of this package find PM2's own modules."""
+    return {**environment(), "NODE_PATH": str(tools.node_folder() / "node_modules")}
 
 
 def host() -> str:
@@ -107,7 +116,7 @@ def host() -> str:
 
 def started_from() -> str:
     """This checkout, and no other: one in a container may have the same path."""
-    return f"{ROOT}#{ROOT.stat().st_ino}"
+    return f"{SUITE}#{SUITE.stat().st_ino}"
 
 
 def declared_apps() -> dict[str, App]:
@@ -117,6 +126,7 @@ def declared_apps() -> dict[str, App]:
     """
     done = subprocess.run(
         ["node", str(READER), str(ECOSYSTEM), MARK],
+        env=reading_environment(),
         capture_output=True,
         encoding="utf-8",
         errors="replace",
@@ -212,8 +222,8 @@ def forget() -> None:
 def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.CompletedProcess[str]:
     # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
     process = subprocess.Popen(
-        [str(PM2), *arguments],
-        cwd=ROOT,
+        [str(tools.pm2()), *arguments],
+        cwd=SUITE,
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

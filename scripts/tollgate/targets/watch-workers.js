@@ -15,7 +15,15 @@
  */
 
 const pm2 = require('pm2');
-const { VITALS } = require('../../../app/vitals');
+
+/** What PM2 knows each vital by that a worker tells of itself: the names of app/vitals.js. */
+const VITALS = {
+  time: 'Tollgate Time',
+  requests: 'Tollgate Requests',
+  heap: 'Tollgate Heap',
+  loopDelayP50: 'Tollgate Loop Delay p50',
+  loopDelayP95: 'Tollgate Loop Delay p95',
+};
 
 const PERIOD_MS = 1000;
 /** PM2 may be gone by the last look; the run must not wait for it. */

@@ -30,7 +30,6 @@ from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
-from tollgate.base.paths import jmeter_home
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
@@ -40,11 +39,12 @@ from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
 from tollgate.capacity.running import DEFAULTS, Search
 from tollgate.compare.settings import seconds_of
 from tollgate.criteria.grammar import CriterionError
+from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
 from tollgate.plan.jmx import PlanError
 from tollgate.targets import lock
+from tollgate.targets.pm2 import IDLE_SERVER
 from tollgate.targets.scenarios import executions_of, given_properties, script_of
-from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.shared import (
     end_by_stdin,

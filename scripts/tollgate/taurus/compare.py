@@ -18,7 +18,7 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
-from tollgate.base.paths import BASE, ROOT
+from tollgate.base.paths import BASE, SUITE
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
@@ -129,8 +129,8 @@ class Compare(OwnLoad):
 
     def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], list[list[pm2.App]]]:
         """Base beside the working tree, and the apps of both for PM2 to start."""
-        found = find_revisions(ROOT, wanted.base)
-        checkout.check_head_packages(ROOT)
+        found = find_revisions(SUITE, wanted.base)
+        checkout.check_head_packages(SUITE)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
             raise SettingError("services has no `targets`, which would start base and head")
@@ -139,16 +139,16 @@ class Compare(OwnLoad):
         self.to_leave.callback(self._clear)
         self.to_leave.callback(targets.shutdown)
         self.log.info("Checking out base %s...", found.base_text)
-        folder = checkout.provide_folder(ROOT)
+        folder = checkout.provide_folder(SUITE)
         checkout.note(folder, BASE)
-        base = checkout.check_out(ROOT, found.base, folder / checkout.CHECKOUT)
-        whence = checkout.provide_packages(base, ROOT, self.folder / "npm-base.log")
+        base = checkout.check_out(SUITE, found.base, folder / checkout.CHECKOUT)
+        whence = checkout.provide_packages(base, SUITE, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
         for line in sides.unequal(found, os.environ):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        self.to_leave.callback(sides.set_environment(wanted.mode, base, ROOT))
+        self.to_leave.callback(sides.set_environment(wanted.mode, base, SUITE))
         return sides.sides_of_revisions(found), sides.apps_of_sides(pm2.declared_apps())
 
     def startup(self) -> None:
@@ -223,7 +223,7 @@ class Compare(OwnLoad):
             wanted = self.wanted and self.wanted.profile
             comparison = comparison_of(under_way(self.engine).judged, wanted)
             if comparison:
-                base = Path(os.environ.get("BASE_FOLDER", ROOT))
+                base = Path(os.environ.get("BASE_FOLDER", SUITE))
                 explained(self.folder, comparison, self.executor, self.targets, base, self.log)
         finally:
             with defer_signals():
@@ -231,6 +231,6 @@ class Compare(OwnLoad):
 
     def _clear(self) -> None:
         try:
-            checkout.clear(BASE, ROOT)
+            checkout.clear(BASE, SUITE)
         except checkout.PlaceError as problem:
             self.log.warning("compare: the check-out of base is left: %s", problem)

@@ -23,6 +23,7 @@ BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 _SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
 #: Sections with such a name are the user's own, to be referred to by YAML's anchors.
 _OWN = "x-"
+_PATIENCE = "Please wait for graceful shutdown..."
 
 
 class Engine(secrecy.RecordingEngine):
@@ -31,6 +32,8 @@ class Engine(secrecy.RecordingEngine):
     def __init__(self, parent: logging.Logger, redaction: Redaction, kinds: Sequence[str]) -> None:
         super().__init__(parent, redaction)
         self.kinds = kinds
+        # At every end Taurus asks for patience; only whoever interrupts it has to wait.
+        self.log.addFilter(lambda record: record.msg != _PATIENCE or self.interrupted)
 
     def configure(
         self, user_configs: list[str], read_config_files: bool = True

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tollgate.base.paths import ROOT, STATE, jmeter_home
+from tollgate.base.paths import STATE, SUITE
+from tollgate.install.tools import jmeter_home
 from tollgate.plan.jmx import PlanError
 from tollgate.record.environment import java_version, jmeter_version
 from tollgate.record.manifest import digest
@@ -27,7 +28,7 @@ KEYSTORE = STATE / "engines.keystore"
 #: Where each engine of this checkout keeps its rows and its log.
 FOLDER = STATE / "engines"
 #: Where the plans stand by which a controller of the same checkout names data files.
-PLANS = ROOT / "plans"
+PLANS = SUITE / "plans"
 #: JMeter's own: what keeps the key is the file's mode.
 PASSWORD = "changeit"  # noqa: S105
 PORT = 1099
@@ -154,7 +155,7 @@ class Facts:
 def facts_here(share: Share, cpu: str, cores: int) -> Facts:
     """Those of this host."""
     plans = {
-        path.relative_to(ROOT).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
+        path.relative_to(SUITE).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
     }
     jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
     listed = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from jinja2 import Template
 
-from tollgate.base.paths import jmeter_home
+from tollgate.install.tools import jmeter_home
 from tollgate.taurus import engine_host
 
 FACTS, DATA, CLOCK = "facts", "data", "clock"

@@ -20,9 +20,9 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
-from tollgate.base.paths import jmeter_home
 from tollgate.base.urls import Url
 from tollgate.compare.settings import SettingError, seconds_of
+from tollgate.install.tools import jmeter_home
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint

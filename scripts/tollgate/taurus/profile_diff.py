@@ -13,7 +13,7 @@ from pathlib import Path
 from bzt import ToolError
 
 from tollgate.base import atomic
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.compare.model import FAIL
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import explain
@@ -64,7 +64,10 @@ def explained(
         log.info("Profiling base and head under the same load, for a minute...")
         try:
             _profile(run / FOLDER, executor, targets)
-            roots = {"base": [base, base.resolve(), ROOT.resolve()], "head": [ROOT, ROOT.resolve()]}
+            roots = {
+                "base": [base, base.resolve(), SUITE.resolve()],
+                "head": [SUITE, SUITE.resolve()],
+            }
             why = explain(
                 read_blocks(run / FOLDER, roots),
                 comparison.gate.settings.false_alarm,

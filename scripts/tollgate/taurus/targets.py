@@ -28,10 +28,11 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
-from tollgate.targets import leftovers, lock, pm2, probe, scenarios, tools
+from tollgate.install import tools
+from tollgate.targets import leftovers, lock, pm2, probe, scenarios
 from tollgate.targets.reloads import Reloads, period_of
 from tollgate.taurus.shared import (
     end_by_stdin,
@@ -80,7 +81,7 @@ class Targets(Service):
         asked for it already. Raises ToolError."""
         if self.lock:
             return
-        absent = tools.missing()
+        absent = list(tools.missing())
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
         with problems_as(ToolError, "targets", lock.AlreadyRunning, pm2.Pm2Error):
@@ -144,8 +145,8 @@ class Targets(Service):
         with output.open("w") as out, (output.with_name("workers.err")).open("w") as err:
             self.watcher = subprocess.Popen(
                 ["node", str(WATCHER)],
-                cwd=ROOT,
-                env=pm2.environment(),
+                cwd=SUITE,
+                env=pm2.reading_environment(),
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,

@@ -10,7 +10,7 @@ from support import pages
 from support.executions import counts, execution
 from support.forecasts import facts, mixed
 from support.watched_workers import watched, worker
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.forecast.check import check_forecast
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
@@ -203,6 +203,6 @@ def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles():
 
 @pytest.mark.parametrize("where", ["reports/20261101T080000Z-check", "my runs/one"])
 def test_the_report_is_made_again_from_where_the_run_stands(where, tmp_path):
-    for run, shown in ((ROOT / where, where), (tmp_path / where, str(tmp_path / where))):
+    for run, shown in ((SUITE / where, where), (tmp_path / where, str(tmp_path / where))):
         quoted = shown if " " not in where else f"'{shown}'"
         assert f".venv/bin/tollgate report {quoted} " in text_of(run=run)

@@ -8,7 +8,7 @@ import pytest
 
 from support import run_folder
 from support.run_pages import charts_of, text_of, two_modes
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.judge.facts import LabelData
 from tollgate.record import manifest
 from tollgate.report.pages.run import over_time, workers
@@ -74,7 +74,7 @@ def test_workers_of_one_execution_do_not_look_the_same(hour):
     chart = workers.content([hour(*(worker(str(at)) for at in range(6)))], []).charts[0]
     assert len({each.draw for each in chart.series}) == len(chart.series) == workers.MOST_DRAWN
     assert "2 more workers are in the table below." in chart.note
-    known = (ROOT / "scripts/tollgate/report/pages/kit/scales.js").read_text()
+    known = (SUITE / "scripts/tollgate/report/pages/kit/scales.js").read_text()
     assert all(f"'{each.draw}'" in known for each in chart.series)
 
 

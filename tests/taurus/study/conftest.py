@@ -9,12 +9,12 @@ import pytest
 from bzt.utils import BetterDict
 
 from support.study_kind import kind
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.targets import pm2
 from tollgate.taurus import study
 from tollgate.taurus.study import Study
 
-DESIGN = str(ROOT / "data" / "study.csv")
+DESIGN = str(SUITE / "data" / "study.csv")
 HERE = "9.0.0"  # autocannon
 APPS = pm2.declared_apps()
 

@@ -9,7 +9,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from support.study_kind import kind
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.base.text import did_you_mean
 from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks, read_design
@@ -18,7 +18,7 @@ from tollgate.targets import pm2
 from tollgate.taurus import study
 from tollgate.taurus.load import ModeError, chosen_modes
 
-DESIGN = str(ROOT / "data" / "study.csv")
+DESIGN = str(SUITE / "data" / "study.csv")
 
 
 def scenario(made):

@@ -7,10 +7,9 @@ import os
 import sys
 from collections.abc import Iterator
 
+from tollgate.base.exit_codes import ExitCode
 from tollgate.cli.doctor import finding, installed, machine
 from tollgate.cli.doctor.finding import FAIL, Diagnosis
-
-INTERRUPTED = 2
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -30,7 +29,7 @@ def show(_arguments: argparse.Namespace) -> int:
             print(finding.line(each, colour), flush=True)
     except KeyboardInterrupt:
         print("tollgate: interrupted: what is above holds", file=sys.stderr)
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     print(f"\n{finding.summary(findings)}")
     return finding.exit_code(findings)
 

@@ -1,7 +1,7 @@
 """What is installed, and whether it is new enough.
 
 The tools that a user installs, their least versions and how to ask them stand in
-scripts/prerequisites.sh, where scripts/bootstrap needs them before there is any Python.
+install/prerequisites.sh, where scripts/bootstrap needs them before there is any Python.
 """
 
 from __future__ import annotations
@@ -12,22 +12,18 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.install import tools
+from tollgate.install.tools import JMETER_CHECK, PREREQUISITES, jmeter_home
 from tollgate.record import environment
-from tollgate.targets import tools
-from tollgate.targets.pm2 import PM2
 
-PREREQUISITES = ROOT / "scripts" / "prerequisites.sh"
-#: What scripts/bootstrap asks of a JMeter of the user's own.
-JMETER_CHECK = ROOT / "scripts" / "jmeter" / "check"
 #: Prints name, command, least version and the version found, set apart by tabs, a line each.
 _LIST = """
 . "$0"
 show() { printf '%s\\t%s\\t%s\\t%s\\n' "$@"; }
 for_each_prerequisite show
 """
-_BOOTSTRAP = "run scripts/bootstrap"
+_INSTALL = "run `tollgate install`"
 
 
 def look() -> list[Diagnosis]:
@@ -36,7 +32,7 @@ def look() -> list[Diagnosis]:
 
 
 def prerequisites() -> list[Diagnosis]:
-    """One for each tool of scripts/prerequisites.sh."""
+    """One for each tool of prerequisites.sh."""
     done = subprocess.run(
         ["/bin/sh", "-c", _LIST, str(PREREQUISITES)], capture_output=True, text=True, check=False
     )
@@ -69,8 +65,8 @@ def _git() -> Diagnosis:
 
 def _pm2() -> Diagnosis:
     version = environment.pm2_version()
-    if not PM2.exists() or version == "unknown":
-        return Diagnosis(FAIL, "PM2", "not in node_modules", _BOOTSTRAP)
+    if not tools.pm2().exists() or version == "unknown":
+        return Diagnosis(FAIL, "PM2", f"not in {tools.node_folder()}", _INSTALL)
     return Diagnosis(OK, "PM2", version)
 
 
@@ -79,19 +75,23 @@ def _jmeter() -> Diagnosis:
     launcher = home / "bin" / "jmeter"
     yours = "JMETER_HOME" in os.environ
     if not tools.runs(launcher):
-        todo = "set JMETER_HOME to a JMeter 5.6.3, or unset it" if yours else _BOOTSTRAP
+        todo = (
+            f"set JMETER_HOME to a JMeter {tools.jmeter_version()}, or unset it"
+            if yours
+            else _INSTALL
+        )
         return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo)
     found = f"{environment.jmeter_version()} ({home})"
     return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
 
 
 def _yours(home: Path, found: str) -> Diagnosis:
-    """What bootstrap would say of it: another version is in the way, a missing plugin is not."""
+    """What an installation says of it: another version is in the way, a missing plugin is not."""
     done = subprocess.run(
-        [str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
+        ["/bin/sh", str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
     )
     said = done.stderr if done.returncode else done.stdout
-    first, *more = said.removeprefix("bootstrap: ").splitlines() or [""]
+    first, *more = said.splitlines() or [""]
     if done.returncode:
         refused, _, todo = first.partition("; ")
         return Diagnosis(FAIL, "JMeter", refused, todo)
@@ -104,4 +104,4 @@ def _bzt() -> Diagnosis:
     try:
         return Diagnosis(OK, "Taurus", f"bzt {metadata.version('bzt')}")
     except metadata.PackageNotFoundError:
-        return Diagnosis(FAIL, "Taurus", "no bzt beside this Python", _BOOTSTRAP)
+        return Diagnosis(FAIL, "Taurus", "no bzt beside this Python", _INSTALL)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.targets import leftovers, lock, pm2, probe
 from tollgate.workers.cgroups import CGROUPS, OWN, cores, groups, quota, words
@@ -39,7 +39,7 @@ def look(node_runs: bool) -> list[Diagnosis]:
         *_ports(node_runs),
         judge_cores(os.cpu_count() or 1, usable, quota(OWN, CGROUPS)),
         judge_room("memory", memory(OWN, CGROUPS), FREE_MEMORY),
-        judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
+        judge_room("disk", psutil.disk_usage(str(SUITE)).free, FREE_DISK),
         judge_load(os.getloadavg()[0], usable),
         judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
         judge_clock(CLOCK.read_text().strip() if CLOCK.exists() else ""),

@@ -7,8 +7,8 @@ import sys
 
 from bzt import TaurusConfigError
 
-from tollgate.base.paths import ROOT
-from tollgate.cli import ERROR
+from tollgate.base.exit_codes import ExitCode
+from tollgate.base.paths import SUITE
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.targets.pm2 import Pm2Error, declared_apps
@@ -33,11 +33,11 @@ def make(arguments: argparse.Namespace) -> int:
     try:
         target = checked(_asked(arguments))
         new = files.new_files(target)
-        changed = files.changed_files(target, ROOT)
-        files.write(ROOT, new, changed)
+        changed = files.changed_files(target, SUITE)
+        files.write(SUITE, new, changed)
     except (NewTargetError, Pm2Error) as problem:
         print(f"tollgate: {problem}", file=sys.stderr)
-        return ERROR
+        return ExitCode.ERROR
     for verb, paths in (("made", new), ("changed", changed)):
         print(*(f"{verb:8}{path}" for path in paths), sep="\n")
     print(f"\nRun it: ./scripts/run -{target.name}\n{_next(target)}")

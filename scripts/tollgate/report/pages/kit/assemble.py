@@ -22,10 +22,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tollgate.base.paths import ROOT
 from tollgate.base.text import format_duration, format_interval, one_line
 from tollgate.compare import words as compare_words
 from tollgate.compare.profile import words as profile_words
+from tollgate.install import tools
 from tollgate.judge import forecast as forecast_words
 from tollgate.report import capacity as capacity_words
 from tollgate.report import text as words
@@ -39,7 +39,7 @@ from tollgate.study import words as study_words
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
-UPLOT = ROOT / "node_modules" / "uplot"
+UPLOT = tools.node_package("uplot")
 SCRIPTS = (
     UPLOT / "dist" / "uPlot.iife.min.js",
     *(FOLDER / name for name in ("scales.js", "charts.js", "page.js")),
@@ -204,5 +204,5 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise PageError(
-            f"no page: {path} can't be read ({error.strerror}); run scripts/bootstrap"
+            f"no page: {path} can't be read ({error.strerror}); run `tollgate install`"
         ) from None

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from tollgate.base.paths import ROOT
+from tollgate.base.paths import SUITE
 from tollgate.record import manifest
 
 #: What scripts/run puts before the arguments that it is given.
@@ -18,7 +18,7 @@ _FOLDER = "settings.artifacts-dir="
 def report_command(run: Path) -> str:
     """Makes the page of a run's folder again, wherever that stands."""
     path = run.resolve()
-    name = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    name = str(path.relative_to(SUITE) if path.is_relative_to(SUITE) else path)
     return f".venv/bin/tollgate report {shlex.quote(name)}"
 
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from tollgate.base.exit_codes import ExitCode
 from tollgate.judge.verdicts import INVALID
 from tollgate.record.environment import GENERATOR, SERVICE
-
-#: The exit code of a run that a person or a signal ended.
-_INTERRUPTED = 2
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Listed:
     @property
     def counts(self) -> bool:
         """Whether its figures are measurements: not those of a broken or interrupted run."""
-        return self.verdict not in (None, INVALID) and self.exit_code != _INTERRUPTED
+        return self.verdict not in (None, INVALID) and self.exit_code != ExitCode.INTERRUPTED
 
     @property
     def machine(self) -> str:

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Finds the four tools that nobody else installs, for scripts/bootstrap to source, and `tollgate
-# doctor` to list. Sets `python` to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
+# Finds the tools that the user installs, for an installation to source, and `tollgate doctor` to
+# list. Sets `python` to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
 
 # In the locale `C`, which many a CI job has, Java finds no file whose name is not ASCII.
 case ${LC_ALL:-${LC_CTYPE:-${LANG:-C}}} in C | POSIX) export LC_ALL=C.UTF-8 ;; esac
@@ -54,6 +54,6 @@ check_prerequisites() {
   found "$python" && { "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing
   Python's venv module: \`$python -m venv\` lacks it (on Debian and Ubuntu: apt install python3-venv)"; }
   [ -z "$missing" ] && return
-  echo "bootstrap: Tollgate needs these first:$missing" >&2
+  echo "Tollgate needs these first:$missing" >&2
   exit 1
 }

@@ -1,0 +1,96 @@
+"""`tollgate run [-KIND...] [OPTIONS]`: one run of the suite, from any folder below it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import yaml
+
+from tollgate.base import paths
+from tollgate.base.exit_codes import ExitCode
+from tollgate.install import assemble
+
+KINDS = {
+    "check": "constant load until each criterion is decided; the default",
+    "stress": "the forecast of a day",
+    "load": "1.5 times the forecast, its busiest half",
+    "soak": "the forecast of two days",
+    "capacity": "the highest rate that keeps the limits",
+    "compare": "head against base, at the same time",
+    "plan": "an existing JMeter plan, as it is (PLAN)",
+    "study": "the published claims, measured here",
+}
+VARIABLES = {
+    "MODE": "fork, cluster or both: the modes of PM2 that are measured",
+    "SCALE": "of stress, load and soak: compresses time, not rates",
+    "BASE": "of compare: the revision that base is",
+    "BASE_URL, HEAD_URL": "of compare: services that run already",
+    "PLAN, CRITERIA": "of plan: the .jmx file, and its limits",
+    "ENGINE, ENGINES": "several load generators: docs/engines.md",
+    "JMETER_HOME": "a JMeter of your own",
+    "TOLLGATE_HOME": "where JMeter and PM2 are installed",
+}
+_CODES = {
+    ExitCode.PASS: "no criterion is violated",
+    ExitCode.ERROR: "there is no verdict",
+    ExitCode.INTERRUPTED: "ended before it was measured",
+    ExitCode.FAIL: "a criterion is violated beyond doubt",
+    ExitCode.INVALID: "the measurement is broken",
+    ExitCode.INCONCLUSIVE: "the data cannot tell",
+}
+
+
+def main(arguments: list[str]) -> None:
+    """Install what is missing, then run bzt on the suite's taurus.yml; exits with its exit code."""
+    if {"-h", "--help"} & set(arguments):
+        print(_help())
+        return
+    if not (paths.SUITE / paths.RUN_FILE).is_file():
+        sys.exit(
+            f"tollgate: there is no {paths.RUN_FILE} in {paths.SUITE} or above it: go to a folder "
+            "that has one, or name it: tollgate -C FOLDER run"
+        )
+    try:
+        assemble.provide()
+    except assemble.InstallError as problem:
+        sys.exit(f"tollgate: {problem}")
+    # Files are named from where the user is; all else from the suite.
+    if plan := os.environ.get("PLAN"):
+        os.environ["PLAN"] = str(Path(plan).absolute())
+    named = [str(Path(it).absolute()) if Path(it).is_file() else it for it in arguments]
+    os.chdir(paths.SUITE)
+    sys.argv = ["bzt", paths.RUN_FILE, *named]
+    from tollgate.cli import bzt
+
+    bzt.main()
+
+
+def _help() -> str:
+    own = [f"-{it}" for it in _own_kinds()]
+    codes = {f"{code:d} {code.name}": meaning for code, meaning in _CODES.items()}
+    return "\n".join(
+        (
+            "usage: tollgate [-C FOLDER] run [-KIND...] [options of bzt]",
+            *("", "kinds:", *_rows({f"-{name}": text for name, text in KINDS.items()})),
+            *(("", f"also in {paths.SUITE / paths.RUN_FILE}: {' '.join(own)}") if own else ()),
+            *("", "variables:", *_rows(VARIABLES)),
+            *("", "options of bzt:"),
+            *_rows({"-o PATH=VALUE": "for this run, e.g. modules.stop-when-decided.budget=8m"}),
+            *("", "exit codes:", *_rows(codes)),
+        )
+    )
+
+
+def _rows(table: dict[str, str]) -> list[str]:
+    width = max(map(len, table))
+    return [f"  {name:<{width}}  {text}" for name, text in table.items()]
+
+
+def _own_kinds() -> list[str]:
+    try:
+        read = yaml.safe_load((paths.SUITE / paths.RUN_FILE).read_text(encoding="utf-8"))
+        return sorted(set(read["cli-aliases"]) - set(KINDS))
+    except (OSError, yaml.YAMLError, TypeError, KeyError):
+        return []

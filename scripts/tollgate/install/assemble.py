@@ -1,0 +1,155 @@
+"""Assembles the tools that are missing: `python -m tollgate.install.assemble`.
+
+Standard library alone, because scripts/bootstrap calls this while pip still installs the rest. What
+is assembled grows beside its place and is moved there when it is whole. One start at a time does
+so, and others wait for it. Its child processes hold the lock too: where a start is killed and they
+go on, the next one waits for them instead of working in the same folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tollgate.base import paths
+from tollgate.install import tools
+
+#: Both fill the folder in which they are called, with what they find in the folder named last.
+NPM = 'cp "$0"/*.json . && exec npm ci --ignore-scripts --no-audit --no-fund --loglevel=error'
+COMMANDS = {
+    tools.JMETER: ("/bin/sh", str(tools.JMETER / "lay-out")),
+    tools.NODE: ("/bin/sh", "-c", NPM, str(tools.NODE)),
+}
+
+
+class InstallError(Exception):
+    """One line: what can't be installed, why, and what to do."""
+
+
+def provide() -> None:
+    """Assemble JMeter and the Node packages where they are missing; check a JMETER_HOME of the
+    user's own. Says on standard error what it does. Raises InstallError."""
+    own = os.environ.get("JMETER_HOME")
+    if own:
+        _check(Path(own))
+    if not _missing(own):
+        return
+    try:
+        place = paths.cache() / "tools"
+        place.mkdir(parents=True, exist_ok=True)
+        with _lock(place / "lock") as lock:
+            _assemble(_missing(own), lock)  # again: another start may have done it
+    except OSError as problem:
+        raise InstallError(
+            f"the tools can't be installed in {paths.cache()}: {problem.strerror}; set "
+            "TOLLGATE_HOME to a folder of your own"
+        ) from None
+
+
+def _missing(own_jmeter: str | None) -> dict[Path, Path]:
+    """The place of each tool that is missing, by its sources."""
+    places = {tools.NODE: tools.node_folder()}
+    if not own_jmeter:
+        places[tools.JMETER] = tools.assembled_jmeter()
+    return {sources: place for sources, place in places.items() if not place.exists()}
+
+
+def _check(home: Path) -> None:
+    """Refuse a JMeter of the user's own that plans do not run on; say which plugins it lacks."""
+    done = subprocess.run(
+        ["/bin/sh", str(tools.JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise InstallError(done.stderr.strip())
+    sys.stderr.write(done.stdout)
+
+
+@contextlib.contextmanager
+def _lock(file: Path) -> Iterator[int]:
+    with file.open("w") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("another start installs the tools; waiting for it")
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield opened.fileno()
+
+
+def _assemble(missing: dict[Path, Path], lock: int) -> None:
+    """All at once, for they wait for the network most of the time."""
+    if not missing:
+        return
+    _check_prerequisites()
+    running = {}
+    try:
+        for sources, place in missing.items():
+            _say(f"installing {place.name} in {place.parent}")
+            running[place] = _begin(COMMANDS[sources], place, lock)
+        for place, process in running.items():
+            log = _beside(place, "log")
+            if process.wait():
+                raise InstallError(f"{place.name} can't be installed: {_reason(log)}; see {log}")
+            _beside(place, "growing").rename(place)
+            log.unlink()
+    finally:
+        for process in running.values():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # npm takes others as a wish
+            process.wait()
+
+
+def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
+    growing = _beside(place, "growing")
+    shutil.rmtree(growing, ignore_errors=True)
+    growing.mkdir()
+    with _beside(place, "log").open("w") as log:
+        return subprocess.Popen(
+            command,
+            cwd=growing,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=[lock],
+        )
+
+
+def _beside(place: Path, what: str) -> Path:
+    return place.with_name(f"{place.name}.{what}")
+
+
+def _reason(log: Path) -> str:
+    """The first line that names an error, or the last one."""
+    lines = [it.strip() for it in log.read_text(errors="replace").splitlines() if it.strip()]
+    errors = [it for it in lines if "ERR" in it or it.startswith("lay-out: ")]
+    return (errors or lines[-1:] or ["it printed nothing"])[0]
+
+
+def _check_prerequisites() -> None:
+    script = f'. "$0"; python="{sys.executable}"; check_prerequisites'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, str(tools.PREREQUISITES)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise InstallError(done.stderr.strip())
+
+
+def _say(line: str) -> None:
+    print(f"tollgate: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        provide()
+    except InstallError as problem:
+        sys.exit(f"tollgate: {problem}")
