@@ -19,8 +19,9 @@ from certification.certificate import certificate
 from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import FOLDER, Store, StoreError
+from tollgate.base.exit_codes import ExitCode
 from tollgate.base.processes import end_by
-from tollgate.cli import ERROR, Parser
+from tollgate.cli import Parser
 from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError
 
@@ -34,7 +35,7 @@ def main() -> None:
         arguments.command(arguments, Store(arguments.folder.resolve()))
     except (ConditionError, LiveError, StoreError, JtlError, ManifestError) as problem:
         _say(problem)
-        sys.exit(ERROR)
+        sys.exit(ExitCode.ERROR)
     except KeyboardInterrupt:
         _say("stopped; every finished run is kept")
         sys.exit(INTERRUPTED)
