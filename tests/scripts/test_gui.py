@@ -7,6 +7,7 @@ import pytest
 import support
 from support.screens import virtual_screen
 from tollgate.base.paths import SUITE
+from tollgate.install.tools import JMETER
 
 GUI = SUITE / "scripts" / "gui"
 #: Once a plan is open in the window: changes a preference, writes down the title, ends JMeter.
@@ -55,7 +56,7 @@ def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(tmp_path):
         done = support.run(GUI, "plans/check.jmx", *given, cwd=SUITE, env=env)
     assert done.returncode == 0, done.stderr
     plan = SUITE / "plans" / "check.jmx"
-    launcher = SUITE / "scripts" / "jmeter" / "launcher" / "PluginsManagerCMD.sh"
+    launcher = JMETER / "launcher" / "PluginsManagerCMD.sh"
     kept = support.JMETER.with_name("PluginsManagerCMD.sh")
     assert kept.read_text() == launcher.read_text()
     assert title.read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"

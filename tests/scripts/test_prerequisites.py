@@ -43,7 +43,7 @@ def said_on(machine, tmp_path):
 
 def test_every_prerequisite_that_is_too_old_is_named_with_its_version_in_one_go(machine, tmp_path):
     first, *named = said_on(machine, tmp_path)
-    assert first == "bootstrap: Tollgate needs these first:"
+    assert first == "Tollgate needs these first:"
     assert named == [
         f"  {title} {least} or later: `{name}` is version {found}"
         for name, (title, _, found, least) in OLD.items()
