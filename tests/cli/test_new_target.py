@@ -36,7 +36,7 @@ def copied(folder, *paths):
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project with what the command reads and changes, which it takes for ours."""
-    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(command, "SUITE", tmp_path)
     return copied(tmp_path, files.APP, files.CONFIG, files.SEARCH)
 
 

@@ -59,7 +59,7 @@ def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
                 process.resume()
         time.sleep(0.1)
     ended = run.end()
-    assert ended.outcome == (1, "INVALID")
+    assert ended.outcome == (4, "INVALID")
     faults = {it["fault"] for it in ended.verdict["reasons"] if it["verdict"] == "INVALID"}
     assert faults == {"generator"}
     [late] = [it for it in ended.execution["schedules"] if it["labels"] == ["calculate"]]
@@ -72,5 +72,5 @@ def test_a_killed_jmeter_makes_the_run_invalid_and_leaves_nothing(tmp_path):
     [jmeter] = run.children("ApacheJMeter.jar")
     jmeter.kill()
     ended = run.end_cleanly()
-    assert ended.outcome == (1, "INVALID")
+    assert ended.outcome == (4, "INVALID")
     assert "JMeter" in ended.reasons()

@@ -34,7 +34,7 @@ def test_a_disk_that_fills_up_under_load_ends_the_run_with_a_whole_verdict_and_o
             file.write(bytes(min(room.MIB, room.free(disk))))
             file.flush()
     ended = run.end_cleanly()
-    assert ended.outcome == (1, "INVALID")
+    assert ended.outcome == (4, "INVALID")
     told = re.search(r"is full \((\d+) MiB free\)", ended.error())
     assert int(told[1]) * room.MIB < room.LOW
     assert "is full" in ended.reasons()

@@ -94,7 +94,7 @@ WORDS = {
 def test_a_plan_that_ended_before_its_time_is_invalid(ran, name):
     execution = verdict_on(ran, name)
     assert [it["verdict"] for it in execution["criteria"]] == ["PASS"]
-    assert (ran.code, execution["verdict"]) == (1, "INVALID")
+    assert (ran.code, execution["verdict"]) == (4, "INVALID")
     for words, reason in zip(WORDS[name], execution["reasons"], strict=True):
         assert words in reason["text"]
 
@@ -117,7 +117,7 @@ def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     with socket.socket(type=socket.SOCK_DGRAM) as channel:
         channel.sendto(b"Shutdown", ("127.0.0.1", port))
     ended = run.end()
-    assert ended.code == 1
+    assert ended.code == 4
     assert "the last that JMeter logged of them is 'Stopping'" in ended.reasons()
     assert any("reads the property 'usres'" in line for line in ended.execution["warnings"])
 

@@ -263,7 +263,7 @@ def test_engines_that_die_or_are_cut_off_are_named_with_the_second(site):
     finally:
         site.network.join(away.number)
         away.end(signal.SIGKILL)
-    assert done.outcome == (1, "INVALID")
+    assert done.outcome == (4, "INVALID")
     for each in (dead, away):
         named = rf"engine {each.number}/{OF} \({each.host}\).*? second (\d+)"
         assert int(re.search(named, done.reasons())[1]) < WARMUP + MEASURED

@@ -122,7 +122,7 @@ def test_it_names_with_its_pid_who_has_a_port_and_may_be_anybodys(killed, refuse
 
 
 def test_a_run_whose_daemon_is_killed_is_invalid_at_once_and_says_why(orphaned):
-    assert orphaned.outcome == (1, "INVALID")
+    assert orphaned.outcome == (4, "INVALID")
     assert "the run ended with an error: targets: PM2's daemon (pid " in orphaned.reasons()
     assert " of 61 s, " in orphaned.output
     assert "61 of 61 s" not in orphaned.output

@@ -57,7 +57,7 @@ def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path):
     (tmp_path / "theirs.jmx").write_text(jmx.loadable(filling))
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "HEAP": "-Xmx64m"}
     ended = Run(tmp_path, alias="plan", **own).end()
-    assert ended.outcome == (1, "INVALID")
+    assert ended.outcome == (4, "INVALID")
     assert "JMeter exited with code 3: it ran out of memory, see jmeter.out" in ended.reasons()
     assert "OutOfMemoryError" in (ended.folder / "jmeter.out").read_text()
     warnings = ended.execution["warnings"]

@@ -51,7 +51,7 @@ def test_a_pi_server_that_is_killed_loses_no_request_and_shows_in_the_report(kil
     of_it = [outage[it] for it in ("app", "pid", "lost", "experiment")]
     assert of_it == ["pi-2", pid, 0, "pi"]
     assert "pi-2" in ended.page
-    assert ended.outcome == (1, "INVALID")
+    assert ended.outcome == (4, "INVALID")
 
 
 def test_the_verdict_names_the_server_that_was_killed_among_all_behind_the_balancer(killed):

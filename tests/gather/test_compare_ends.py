@@ -26,7 +26,7 @@ NOISY = replace(EARLY, labels=(Label("sum", sigma=1.5),))
 
 def test_a_run_too_short_to_tell_is_inconclusive_and_says_how_much_longer(tmp_path):
     verdict = judged(tmp_path, Load((Label("sum", sigma=1.5),)))
-    assert (verdict.verdict, verdict.exit_code) == ("INCONCLUSIVE", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INCONCLUSIVE", 5)
     text = reasons(verdict)
     assert "(machine) compare: p95 of sum: head " in text
     assert re.search(r"(some [\d.]+ times as many|far more) samples would", text)

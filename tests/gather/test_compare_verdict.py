@@ -8,6 +8,7 @@ import pytest
 from support import jmx_text
 from support.compare_folder import SAME, Label, Load, both, finding, judged, make
 from support.run_folder import reasons, verdict_of
+from tollgate.base.exit_codes import ExitCode
 from tollgate.cli import cli
 from tollgate.compare import record
 from tollgate.compare.facts import labels_of
@@ -90,7 +91,7 @@ LOADS = [
 @pytest.mark.parametrize(("load", "expected", "said", "findings"), LOADS)
 def test_a_load_of_known_truth_has_its_verdict(tmp_path, load, expected, said, findings):
     verdict = judged(tmp_path, load)
-    exit_code = {"PASS": 0, "FAIL": 3, "INVALID": 1}[expected]
+    exit_code = ExitCode[expected]
     assert (verdict.verdict, verdict.exit_code) == (expected, exit_code)
     assert said in reasons(verdict)
     # An unfair coin is the reason, not what could not be told for it.
@@ -236,7 +237,7 @@ def test_inconclusive_may_pass_where_a_team_lets_it_but_not_what_its_record_cont
     made = make(tmp_path, noisy, decided_s=75.0)
     made.settings = {"inconclusive_passes": True}
     manifest.write(made, tmp_path)
-    assert verdict_of(tmp_path).exit_code == 1
+    assert verdict_of(tmp_path).exit_code == ExitCode.INCONCLUSIVE
 
 
 def test_the_defaults_of_the_judge_change_nothing_of_it(tmp_path):

@@ -155,7 +155,7 @@ BROKEN_RUNS = {
 @pytest.mark.parametrize("reason", BROKEN_RUNS)
 def test_a_run_that_went_wrong_is_invalid(judged, reason):
     verdict = judged(**BROKEN_RUNS[reason])
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     assert reason in reasons(verdict)
 
 

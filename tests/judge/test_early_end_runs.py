@@ -55,7 +55,7 @@ def verdict_on(folder, plan, changes=OF_THEIR_OWN, **fields):
 
 def test_a_run_that_ended_early_is_invalid_by_the_service_that_brought_it_about(tmp_path):
     verdict = verdict_on(tmp_path, their_plan(**on_error("stoptest")), failed=2)
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     (reason,) = verdict.reasons
     assert reason.fault == "service"
     assert "the thread group 'TG' ended after 14 s of the 60 s that the plan says" in reason.text

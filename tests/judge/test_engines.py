@@ -110,4 +110,4 @@ def test_a_sealed_share_has_no_verdict_and_tells_what_is_wrong_with_it():
     (execution,) = verdict.executions
     assert execution.reasons == ()
     assert any("the generator sent 50" in it for it in execution.warnings)
-    assert judge(MeasuredRun((broken,), share="2/3", is_sealed=False)).exit_code == 1
+    assert judge(MeasuredRun((broken,), share="2/3", is_sealed=False)).exit_code == 4

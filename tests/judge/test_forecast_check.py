@@ -182,7 +182,7 @@ def test_one_line_says_how_a_run_kept_to_its_forecast(name):
 def test_a_run_that_left_the_forecast_is_invalid_and_the_line_stands_in_table_and_summary():
     assert verdict_on(HOLDS, forecast=facts(*[mixed(50)] * 24)).verdict == "PASS"
     verdict = judge(MeasuredRun((execution(HOLDS, forecast=LEFT), execution(HOLDS))))
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     line = forecast_line(check(LEFT))
     assert verdict_table(verdict).splitlines().count(f"  {line}") == 1
     assert to_markdown(verdict, "stress").count("forecast: 23 of 24 steps held") == 1

@@ -33,7 +33,7 @@ def test_a_criterion_that_holds_with_all_lateness_counted_in_holds():
 
 def test_a_criterion_that_only_the_generators_lateness_breaks_is_invalid_by_the_generators_fault():
     found, verdict = result("p95 of search>250ms", SLOW, FAST)
-    assert (found.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (found.verdict, verdict.exit_code) == ("INVALID", 4)
     assert verdict.reasons[0].fault == "generator"
     assert "without it, it is 195 ms" in found.reason
 

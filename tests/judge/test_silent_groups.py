@@ -180,7 +180,7 @@ def with_second(folder, *children):
 
 def test_a_run_of_which_a_thread_group_sent_nothing_is_invalid(judged, tmp_path):
     verdict = judged(**with_second(tmp_path, SAMPLER))
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     assert reasons(verdict) == f"(generator) nap-alone: {FAULT}"
 
 

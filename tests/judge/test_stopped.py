@@ -88,7 +88,7 @@ def test_a_stop_that_taurus_notices_late_is_that_of_the_execution_whose_samples_
 def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
     ended = [one(name, **FAST) for name in others]
     verdict, reasons = judged(*ended, stopped("mid", **FAST), never())
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     assert reasons == [
         f"INVALID (operator) mid: stopped early by a criterion that the samples do not bear out: "
         f"{STOP}",

@@ -51,7 +51,7 @@ INVALID |= {name: {"facts": facts} for name, facts in BROKEN_FACTS.items()}
 @pytest.mark.parametrize("name", INVALID)
 def test_a_broken_measurement_is_invalid_and_says_whose_fault_it_is(name):
     verdict = verdict_on(CRITERION, **INVALID[name])
-    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 4)
     reason = verdict.reasons[0]
     check_golden("judge/invalid.txt", name, f"({reason.fault}) {reason.text}")
 

@@ -14,6 +14,7 @@ from support.compare_folder import ENVIRONMENT, Load, both, judged
 from support.golden import check_file
 from support.judged import LABELS
 from support.judged import RUNS as OTHERS
+from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
 from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
@@ -42,7 +43,7 @@ def verdict_on(compared=EVERY):
     execution = ExecutionVerdict("compare", verdict, reasons, (), (), comparison=compared)
     named = tuple(execution.named(reason) for reason in reasons)
     run = compare_findings.run_of(compared)
-    return RunVerdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
+    return RunVerdict(verdict, int(ExitCode[verdict]), named, (execution,)), run
 
 
 def content_of(compared=EVERY):

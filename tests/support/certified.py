@@ -6,6 +6,7 @@ import numpy as np
 
 from certification.store import Run
 from support.compared import compared
+from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
 from tollgate.compare.model import Blocks, Finding, Side
 
@@ -37,7 +38,7 @@ def finished(number, condition="aa", verdict="PASS", **changes):
     """A run with one finding, whose verdict is the run's. number: its seed."""
     values = {
         **{"seed": number, "began": "2026-11-21T10:00:00+00:00", "wall_s": 90.0, "seconds": 60.0},
-        **{"exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1), "findings": (finding(verdict),)},
+        **{"exit_code": int(ExitCode[verdict]), "findings": (finding(verdict),)},
         **{"cores": 2, "promise": PROMISE, "environment": ENVIRONMENT},
         "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
     }

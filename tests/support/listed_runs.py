@@ -3,6 +3,8 @@
 import json
 from datetime import datetime, timedelta, timezone
 
+from tollgate.base.exit_codes import ExitCode
+
 BEGIN = datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc)
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ENVIRONMENT = {
@@ -41,7 +43,7 @@ def make(folder, at, figures, kind="check", verdict="PASS", properties=(), **cha
         {"name": name, "verdict": verdict, "criteria": list(criteria)}
         for name, criteria in figures.items()
     ]
-    judged = {"verdict": verdict, "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1), "kind": kind}
+    judged = {"verdict": verdict, "exit_code": int(ExitCode[verdict]), "kind": kind}
     judged |= {"reasons": [], "environment": ENVIRONMENT, "executions": found}
     (run / "run.json").write_text(json.dumps(record))
     (run / "verdict.json").write_text(json.dumps(judged | changes))
