@@ -175,7 +175,7 @@ def test_head_must_have_what_its_lock_file_asks_for(made, root):
     (root / "package-lock.json").write_text(json.dumps(packages))
     check_head_packages(root)
     shutil.copyfile(made / "2.0.0" / "package-lock.json", root / "package-lock.json")
-    said = "asks for node_modules/says 2.0.0, and 1.0.0 is installed, .*: run scripts/bootstrap"
+    said = "asks for node_modules/says 2.0.0, and 1.0.0 is installed, .*: run `npm ci`"
     with pytest.raises(PackagesError, match=said):
         check_head_packages(root)
     shutil.rmtree(root / "node_modules")

@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import tempfile
 from types import SimpleNamespace
 
 import pytest
 
+from support.git_repos import repo
 from tollgate.targets import checkout
 from tollgate.targets.checkout import PlaceError
 
@@ -22,12 +22,10 @@ def root(tmp_path):
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """The user's, and nothing else that would do but the temporary files."""
+    """Where the tools are, apart from the user's own cache."""
     folder = tmp_path / "cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TOLLGATE_HOME", str(folder))
+    monkeypatch.setattr(checkout.paths, "user_cache", lambda: tmp_path / "user")
     return folder
 
 
@@ -53,58 +51,64 @@ def test_what_a_base_lacks_is_not_found_among_head_s_packages(root, cache, tmp_p
     assert checkout.provide_folder(root).is_relative_to(cache)
 
 
-def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root, tmp_path):
+def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root):
     folder = checkout.provide_folder(root)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
     assert checkout.provide_folder(root) == folder
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_two_suites_that_are_compared_at_once_have_two_places(root, tmp_path):
+    folder = checkout.provide_folder(root)
     (tmp_path / "another").mkdir()
     assert checkout.provide_folder(tmp_path / "another") != folder
+    root.rename(tmp_path / "moved")  # as another container has one of the same path
+    root.mkdir()
+    assert checkout.provide_folder(root) != folder
 
 
 def test_a_place_below_packages_that_head_does_not_see_is_passed_over(root, tmp_path):
     package(tmp_path / "cache", "accelerator")
     folder = checkout.provide_folder(root)
-    assert folder.is_relative_to(tmp_path / "home" / ".cache")
+    assert folder.parent == tmp_path / "user"
     assert not finds(folder, "accelerator")
 
 
-def test_a_cache_inside_the_project_is_no_place(root, tmp_path, monkeypatch):
-    (tmp_path / "link").symlink_to(root)
-    for inside in (root / ".cache", tmp_path / "link" / ".cache"):
-        monkeypatch.setenv("XDG_CACHE_HOME", str(inside))
-        assert checkout.provide_folder(root).is_relative_to(tmp_path / "home" / ".cache")
+def test_a_cache_inside_the_repository_gives_way_to_the_user_s(tmp_path, monkeypatch):
+    made = repo(tmp_path / "repo")
+    suite = made.root / "perf"
+    suite.mkdir()
+    (tmp_path / "link").symlink_to(made.root)
+    for inside in (suite / ".tollgate", made.root / "cache", tmp_path / "link" / "cache"):
+        monkeypatch.setenv("TOLLGATE_HOME", str(inside))
+        assert checkout.provide_folder(suite).parent == tmp_path / "user"
         assert not inside.exists()
 
 
-@pytest.fixture
-def temporary_alone(root, tmp_path, monkeypatch):
-    """Only temporary files are left, in a folder by a link as some systems have it; the place."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(root / ".cache"))
-    monkeypatch.setenv("HOME", str(root))
-    (tmp_path / "linked").symlink_to(tmp_path / "tmp")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "linked"))
+def test_without_a_place_one_line_names_each_and_the_next_step(root, cache, monkeypatch):
+    cache.write_text("no folder")
+    monkeypatch.setattr(checkout.paths, "user_cache", lambda: root / "user")
+    with pytest.raises(PlaceError) as refused:
+        checkout.provide_folder(root)
+    said = str(refused.value)
+    assert said.startswith(f"base must stand outside of {root}, and there is no place for it: ")
+    assert f"{cache}/base-" in said
+    assert "can't be had (Not a directory); " in said
+    assert "lies inside the repository; " in said
+    assert said.endswith("set TOLLGATE_HOME to a folder of your own outside of it")
+
+
+def test_a_folder_of_that_name_that_is_not_ours_is_passed_over(root, cache, tmp_path, monkeypatch):
     folder = checkout.provide_folder(root)
-    assert folder.parent == tmp_path / "tmp"
-    return folder
-
-
-def test_a_folder_of_that_name_that_is_not_ours_is_refused_in_one_line(
-    root, temporary_alone, tmp_path, monkeypatch
-):
-    folder = temporary_alone
     folder.rmdir()
     (tmp_path / "theirs").mkdir()
     folder.symlink_to(tmp_path / "theirs")
-    said = r"belongs to another user\); set XDG_CACHE_HOME to a.*\Z"
-    with pytest.raises(PlaceError, match=said):
-        checkout.provide_folder(root)
+    assert checkout.provide_folder(root).parent != tmp_path / "theirs"
     folder.unlink()
-    folder.mkdir()
     assert checkout.provide_folder(root) == folder
     somebody_else = os.getuid() + 1
-    monkeypatch.setattr(checkout, "_candidates", lambda _root: [folder])
+    monkeypatch.setattr(checkout.paths, "user_cache", lambda: cache)
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
     with pytest.raises(PlaceError, match="belongs to another user"):
         checkout.provide_folder(root)
@@ -116,7 +120,7 @@ def test_where_compiled_packages_would_not_load_is_no_place(root, cache, tmp_pat
 
     monkeypatch.setattr(checkout, "_NOEXEC", 8)
     monkeypatch.setattr(os, "statvfs", flags)
-    assert checkout.provide_folder(root).is_relative_to(tmp_path / "home" / ".cache")
+    assert checkout.provide_folder(root).parent == tmp_path / "user"
 
 
 def test_a_check_out_is_found_by_its_link_and_leaves_nothing(root, monkeypatch):

@@ -137,7 +137,7 @@ def test_of_a_repository_with_several_parts_the_project_s_is_checked_out_alone(
     assert (folder / SERVER).read_text() == "inside"
     # What .gitattributes says above the project counts all the same.
     assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
-    with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
+    with pytest.raises(GitError, match=r"has nothing in perf/: set BASE to a later commit"):
         check_out("HEAD~1", "perf")
 
 
@@ -160,24 +160,24 @@ def test_a_check_out_that_is_still_there_is_not_checked_out_into(monkeypatch, ch
         check_out("HEAD")
 
 
-def test_a_check_out_that_fails_or_has_no_server_is_refused_in_one_line(checkout, check_out):
+def test_a_check_out_that_fails_or_has_nothing_is_refused_in_one_line(checkout, check_out):
     blob = checkout.git("rev-parse", f"HEAD:{SERVER}")
     (checkout.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): .*\Z"):
         check_out(checkout.git("rev-parse", "HEAD"))
-    checkout.git("rm", "--quiet", "--force", SERVER)
+    checkout.git("rm", "--quiet", "-r", "--force", ".")
     checkout.git("commit", "--quiet", "--message", "gone")
-    with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
+    with pytest.raises(GitError, match=r"^HEAD has nothing in \.: set BASE to a later commit$"):
         check_out("HEAD")
 
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TOLLGATE_HOME", str(tmp_path / "cache"))
     folder, link = checkouts.provide_folder(checkout.root), tmp_path / "link"
     checkouts.note(folder, link)
     checkouts.check_out(checkout.root, "HEAD", folder / checkouts.CHECKOUT)
     monkeypatch.setattr(leftovers, "BASE", link)
-    monkeypatch.setattr(leftovers, "ROOT", checkout.root)
+    monkeypatch.setattr(leftovers, "SUITE", checkout.root)
     monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
     with monkeypatch.context() as patch:
         patch.setattr(checkouts.shutil, "rmtree", lambda *_, **__: None)

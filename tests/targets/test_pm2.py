@@ -46,7 +46,16 @@ def nap(**settings):
     ],
 )
 def test_mode_and_instances_are_what_pm2_makes_of_them(ecosystem, settings, mode, instances):
-    assert ecosystem(nap(**settings)) == {"nap": pm2.App("nap", 4000, mode, instances)}
+    found = ecosystem(nap(**settings))["nap"]
+    assert (found.exec_mode, found.instances) == (mode, instances)
+
+
+@pytest.mark.parametrize(
+    ("settings", "script"),
+    [({}, "nap.js"), ({"cwd": "below"}, "below/nap.js"), ({"script": "gone.js"}, "gone.js")],
+)
+def test_a_script_is_named_whether_it_is_there_or_not(ecosystem, tmp_path, settings, script):
+    assert ecosystem(nap(**settings))["nap"].script == str(tmp_path / script)
 
 
 def test_on_one_core_all_but_one_instance_is_one(ecosystem):
@@ -97,7 +106,7 @@ def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
 )
 def test_the_memory_limit_is_what_pm2_makes_of_it(ecosystem, declared, limit):
     found = ecosystem(nap(max_memory_restart=declared))
-    assert found == {"nap": pm2.App("nap", 4000, "fork", 1, limit)}
+    assert found["nap"].memory_limit == limit
 
 
 HOST, ENGINES = {"HOST": "10.0.0.10"}, {"ENGINES": "10.0.0.11:1099"}

@@ -39,7 +39,7 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
     caplog.set_level(logging.INFO)
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(service, "ROOT", checkout.root)
+    monkeypatch.setattr(service, "SUITE", checkout.root)
     monkeypatch.setattr(service, "BASE", tmp_path / "base")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")

@@ -86,6 +86,18 @@ def test_sides_of_unlike_processes_are_refused(compare, monkeypatch, names):
     made.post_process()
 
 
+def test_a_base_without_the_script_of_its_app_is_refused(compare, checkout):
+    checkout.git("switch", "--quiet", "main")
+    checkout.git("mv", SERVER, "app/old.js")
+    checkout.git("commit", "--quiet", "--message", "called otherwise")
+    checkout.git("switch", "--quiet", "feature")
+    made = compare(base="main")
+    said = refused(made)
+    assert said.startswith("compare: the app 'base' of ecosystem.config.js runs /")
+    assert "/base/app/server.js, which is not there: set BASE to a commit that has it" in said
+    made.post_process()
+
+
 def test_each_run_has_seeds_of_its_own_and_tells_how_to_have_them_again(begun, caplog):
     made = begun(properties={"coin_seed": 5})
     assert "coin_seed" not in scenario(made)["properties"]

@@ -24,7 +24,7 @@ SUITE = find_suite(Path.cwd())
 STATE = SUITE / ".tollgate"
 PM2_HOME = STATE / "pm2"
 REPORTS = SUITE / "reports"
-#: While a comparison lasts, a link to the check-out of its base, which stands outside.
+#: While a comparison lasts, a link to the check-out of its base, which stands in the cache.
 BASE = STATE / "base"
 ECOSYSTEM = SUITE / "ecosystem.config.js"
 
@@ -34,11 +34,19 @@ def cache() -> Path:
     in it; else the user's cache."""
     if given := os.environ.get("TOLLGATE_HOME"):
         return Path(given).absolute()
-    if (STATE / "tools").is_dir():
-        return STATE
+    return STATE if (STATE / "tools").is_dir() else user_cache()
+
+
+def user_cache() -> Path:
+    """The user's own cache, outside of any suite."""
     import platformdirs  # not there yet when scripts/bootstrap calls
 
     return platformdirs.user_cache_path("tollgate")
+
+
+def identity(suite: Path) -> str:
+    """This folder and no other: one in a container may have the same path."""
+    return f"{suite}#{suite.stat().st_ino}"
 
 
 def java_finds(*files: object) -> dict[str, str]:

@@ -1,13 +1,14 @@
-"""The check-out of a comparison's base, with its Node packages: outside of the project.
+"""The check-out of a comparison's base, with its Node packages: in the cache, beside the tools.
 
 Node looks for a package in the node_modules of every folder above the file that asks (Node.js
-documentation, "Loading from node_modules folders"). Below the project a base would find among
-head's packages what its own lack: an accelerator that only head has, or one that is not declared.
-So above this place there is no node_modules but what head finds as well.
+documentation, "Loading from node_modules folders"). Below the suite a base would find among head's
+packages what its own lack: an accelerator that only head has, or one that is not declared. So it
+stands outside of the repository, in the user's cache where TOLLGATE_HOME lies inside, and above it
+there is no node_modules but what head finds as well.
 
-While a check-out lasts, a link inside the project leads to it, for the next run to remove what a
+While a check-out lasts, a link inside the suite leads to it, for the next run to remove what a
 killed one left. It is a `git worktree`: detached, so that no branch is locked, and of the part
-alone that the project is of its repository. Unlike `git archive`, it applies the filters of Git LFS
+alone that the suite is of its repository. Unlike `git archive`, it applies the filters of Git LFS
 and line ends, and leaves out nothing that is marked export-ignore.
 
 Its packages are head's own where it asks for the same ones, else installed for it.
@@ -22,17 +23,16 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tollgate.base import paths
 from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.targets import git, lock
 from tollgate.targets.git import GitError, ask
 
 CHECKOUT = "base"
 MODULES, LOCK, PACKAGE = "node_modules", "package-lock.json", "package.json"
-SCRIPT = Path("app") / "server.js"
 #: The mode of an entry that is a commit of another repository.
 _SUBMODULE = "160000"
 #: Seconds for a check-out: filters may have to fetch large files.
@@ -44,7 +44,7 @@ INSTALL_LIMIT_S = 900
 LONGEST = 160
 #: Packages that need not be there, or that are a part of the checkout.
 _NOT_NEEDED = ("dev", "optional", "devOptional", "link")
-_REPAIR = "run scripts/bootstrap"
+_REPAIR = "run `npm ci`"
 #: Linux alone tells whether a file system runs what it holds.
 _NOEXEC = getattr(os, "ST_NOEXEC", 0)
 
@@ -54,19 +54,18 @@ class PlaceError(Exception):
 
 
 def provide_folder(root: Path) -> Path:
-    """A folder for this checkout of the project and this user alone, without links in its path.
-
-    In the user's cache, or with the temporary files where that does not do. Raises PlaceError.
-    """
+    """A folder for this suite and this user alone, without links in its path: in the cache, or in
+    the user's where that does not do. Raises PlaceError."""
     problems = []
-    for folder in _candidates(root):
+    for cache in dict.fromkeys([paths.cache(), paths.user_cache()]):
+        folder = cache.resolve() / f"base-{_key(root)}"
         problem = _problem_above(folder, root) or _problem_in(folder, root)
         if problem is None:
             return folder
         problems.append(f"{folder} {problem}")
     raise PlaceError(
         f"base must stand outside of {root}, and there is no place for it: {'; '.join(problems)}; "
-        "set XDG_CACHE_HOME to a folder of your own"
+        "set TOLLGATE_HOME to a folder of your own outside of it"
     )
 
 
@@ -84,7 +83,7 @@ def clear(link: Path, root: Path) -> bool:
         return False
     folder = link.readlink()
     # A link that leads elsewhere was made by another: what is there is not ours to remove.
-    ours = folder.name == CHECKOUT and folder.parent.name.endswith(_key(root))
+    ours = folder.name == CHECKOUT and folder.parent.name == f"base-{_key(root)}"
     if ours:
         remove(folder, root)
         with contextlib.suppress(OSError):
@@ -105,27 +104,15 @@ def remove(folder: Path, root: Path) -> None:
         ask(root, "worktree", "remove", "--force", "--force", str(folder))
 
 
-def _candidates(root: Path) -> Iterator[Path]:
-    """The best one first; the folders around them without links."""
-    # By the XDG Base Directory Specification a relative path does not count.
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if given.is_absolute():
-        yield given.resolve() / "tollgate" / _key(root)
-    with contextlib.suppress(RuntimeError):  # this user has no home that is known
-        yield Path("~/.cache").expanduser().resolve() / "tollgate" / _key(root)
-    temporary = Path(tempfile.gettempdir()).resolve()
-    yield temporary / f"tollgate-base-{os.getuid()}-{_key(root)}"
-
-
 def _key(root: Path) -> str:
-    """Each checkout of the project has a place of its own."""
-    return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    """Each suite has a place of its own, so that two can be compared at once."""
+    return hashlib.sha256(os.fsencode(paths.identity(root.resolve()))).hexdigest()[:16]
 
 
 def _problem_above(folder: Path, root: Path) -> str | None:
     """Why base would find other packages there than head, if it would."""
-    if folder.is_relative_to(root.resolve()):
-        return "lies inside the project"
+    if folder.is_relative_to(Path(ask(root, "rev-parse", "--show-toplevel") or root).resolve()):
+        return "lies inside the repository"
     above = [each for each in folder.parents if each not in root.resolve().parents]
     strays = [each / MODULES for each in above if (each / MODULES).exists()]
     return f"lies below {strays[0]}, which head does not see" if strays else None
@@ -264,11 +251,8 @@ def _refuse(root: Path, revision: str, prefix: str) -> None:
     """Raise GitError for a revision that would be no base."""
     listed = git.demand(root, "ls-tree", "-r", "-z", revision).split("\0")
     entries = [entry.partition("\t") for entry in listed if entry]  # mode type SHA, tab, path
-    if SCRIPT.as_posix() not in (path for _, _, path in entries):
-        raise GitError(
-            f"{revision[:7]} has no {Path(prefix) / SCRIPT}, so there is no base that could run: "
-            "set BASE to a commit that has one"
-        )
+    if not entries:
+        raise GitError(f"{revision[:7]} has nothing in {prefix or '.'}: set BASE to a later commit")
     submodules = [path for mode, _, path in entries if mode.startswith(_SUBMODULE)]
     if submodules:
         raise GitError(

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE
+from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
 from tollgate.install import tools
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
@@ -51,7 +51,8 @@ class DaemonEnded(Pm2Error):  # noqa: N818 - for `pm2 kill` it is what was wante
 class App:
     """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
     bytes of RSS above which PM2 restarts a worker, None for no limit. deals_to: a regular
-    expression for the names of the apps to which it deals its requests, None for none."""
+    expression for the names of the apps to which it deals its requests, None for none. script: the
+    file that it runs, absolute."""
 
     name: str
     port: int
@@ -59,6 +60,7 @@ class App:
     instances: int
     memory_limit: float | None = None
     deals_to: str | None = None
+    script: str = ""
 
 
 def home() -> str:
@@ -115,8 +117,8 @@ def host() -> str:
 
 
 def started_from() -> str:
-    """This checkout, and no other: one in a container may have the same path."""
-    return f"{SUITE}#{SUITE.stat().st_ino}"
+    """What marks the processes of this suite."""
+    return identity(SUITE)
 
 
 def declared_apps() -> dict[str, App]:

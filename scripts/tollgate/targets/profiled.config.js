@@ -1,7 +1,7 @@
 'use strict';
 
 /**
- * The apps of the project's ecosystem.config.js, each with profile-worker.js preloaded: PM2 starts
+ * The apps of the suite's ecosystem.config.js, each with profile-worker.js preloaded: PM2 starts
  * them from here to find out what they compute. TOLLGATE_PROFILE is the folder where each side has
  * one of its name for what its apps find, such as base and base-2. Node's arguments of the app's own
  * come first.
@@ -9,7 +9,8 @@
 
 const path = require('node:path');
 
-const { apps } = require('../../../ecosystem.config.js');
+// PM2 is called in the suite's folder.
+const { apps } = require(path.resolve('ecosystem.config.js'));
 
 const PRELOADED = path.join(__dirname, 'profile-worker.js');
 

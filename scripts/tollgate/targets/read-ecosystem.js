@@ -5,7 +5,7 @@
  * to start them: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
  *
  * [{ name, port, exec_mode: 'fork' or 'cluster', instances: counted out, memory_limit: bytes,
- * deals_to }], as pm2.py names them; what an app does not have is left out.
+ * deals_to, script }], as pm2.py names them; what an app does not have is left out.
  */
 
 const fs = require('node:fs');
@@ -30,11 +30,15 @@ function started(instances = 1) {
   return Math.max(1, asked > 0 ? asked : asked + os.cpus().length);
 }
 
-/** Where none is set, the interpreter decides: prepareAppConf in its lib/Common.js. */
-function modeOf(settings, script) {
+/** The file that it runs, or a command's on PATH: prepareAppConf in its lib/Common.js. */
+function scriptOf(settings, script) {
   const inPlace = path.resolve(path.dirname(ecosystem), settings.cwd || '', script);
-  const found = fs.existsSync(inPlace) ? inPlace : String((script && which(script)) || inPlace);
-  const app = { ...settings, pm_exec_path: found, env: {}, node_args: [] };
+  return fs.existsSync(inPlace) ? inPlace : String((script && which(script)) || inPlace);
+}
+
+/** Where none is set, the interpreter decides: prepareAppConf. */
+function modeOf(settings, script) {
+  const app = { ...settings, pm_exec_path: script, env: {}, node_args: [] };
   try {
     common.sink.resolveInterpreter(app);
   } catch {
@@ -46,13 +50,15 @@ function modeOf(settings, script) {
 
 function described(app) {
   const settings = config.validateJSON({ ...app, instances: asNumber(app.instances) }).config;
+  const script = scriptOf(settings, settings.script || app.cmd || app.command || '');
   return {
     name: app.name,
     port: app.env?.PORT,
-    exec_mode: modeOf(settings, settings.script || app.cmd || app.command || ''),
+    exec_mode: modeOf(settings, script),
     instances: started(settings.instances),
     memory_limit: settings.max_memory_restart,
     deals_to: app.env?.BALANCER_SERVERS,
+    script,
   };
 }
 

@@ -73,13 +73,20 @@ def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
 
 def apps_of_sides(declared: Mapping[str, pm2.App]) -> list[list[pm2.App]]:
     """The processes of base and those of head: `base`, `base-2` and so on, as far as they are
-    declared. Raises SettingError where a side has none, or other ones than the other."""
+    declared. Raises SettingError where a side has none, other ones than the other, or one without
+    its script."""
     found = []
     for side in SIDES:
         if side not in declared:
             raise SettingError(f"ecosystem.config.js has no app {side!r}: put it back")
         others = (f"{side}-{number}" for number in range(2, MOST_PROCESSES + 1))
         found.append([declared[name] for name in (side, *others) if name in declared])
+    absent = [app for apps in found for app in apps if not Path(app.script).exists()]
+    if absent:
+        raise SettingError(
+            f"the app {absent[0].name!r} of ecosystem.config.js runs {absent[0].script}, which is "
+            "not there: set BASE to a commit that has it"
+        )
     base, head = ([app.name.partition("-")[2] for app in apps] for apps in found)
     if base != head:
         raise SettingError(

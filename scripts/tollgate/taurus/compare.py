@@ -142,14 +142,15 @@ class Compare(OwnLoad):
         folder = checkout.provide_folder(SUITE)
         checkout.note(folder, BASE)
         base = checkout.check_out(SUITE, found.base, folder / checkout.CHECKOUT)
+        self.to_leave.callback(sides.set_environment(wanted.mode, base, SUITE))
+        apps = sides.apps_of_sides(pm2.declared_apps())
         whence = checkout.provide_packages(base, SUITE, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
         for line in sides.unequal(found, os.environ):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        self.to_leave.callback(sides.set_environment(wanted.mode, base, SUITE))
-        return sides.sides_of_revisions(found), sides.apps_of_sides(pm2.declared_apps())
+        return sides.sides_of_revisions(found), apps
 
     def startup(self) -> None:
         """Know what to look at, the labels of the plan, and how fast this machine can be asked."""
