@@ -237,7 +237,7 @@ def test_inconclusive_may_pass_where_a_team_lets_it_but_not_what_its_record_cont
     made = make(tmp_path, noisy, decided_s=75.0)
     made.settings = {"inconclusive_passes": True}
     manifest.write(made, tmp_path)
-    assert verdict_of(tmp_path).exit_code == ExitCode.INCONCLUSIVE
+    assert verdict_of(tmp_path).exit_code == ExitCode.INVALID
 
 
 def test_the_defaults_of_the_judge_change_nothing_of_it(tmp_path):
