@@ -17,6 +17,7 @@ from support import jmx_text as jmx
 from support.plan_files import PLANS
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
+from tollgate.record.redaction import MARK, Redaction
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import (
@@ -69,6 +70,21 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(
         assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
 
 
+def test_java_gets_properties_in_ascii_and_the_folder_those_that_are_not_secret(tmp_path):
+    given = {"items": "/für mich/✓ 🙂.csv", "api_key": "Schlüssel"}
+    executor = InstalledJMeter()
+    executor.engine = SimpleNamespace(redaction=Redaction())
+    executor.properties = BetterDict.from_dict(given)
+    path = tmp_path / "jmeter-bzt.properties"
+    path.write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+    file = Path(executor._kept_apart(str(path)))
+    items = "items=/f\\u00fcr mich/\\u2713 \\ud83d\\ude42.csv\n"
+    assert file.read_bytes().decode("ascii") == f"{items}api_key=Schl\\u00fcssel\n"
+    assert path.read_bytes().decode("ascii") == f"{items}api_key={MARK}\n"
+    executor._remove_secrets()
+    assert not file.exists()
+
+
 #: In the place of JMeter: shows what it was given.
 SHOWS = """#!/bin/sh
 pwd -P
@@ -91,7 +107,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     executor = InstalledJMeter()
     executor.tool, executor.env = SimpleNamespace(tool_path=str(tool)), Environment()
     executor.original_jmx = str(PLANS / "compare.jmx")
-    executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
+    executor.properties = BetterDict.from_dict({"key": "geheim für alle", "warmup": 15})
     out = tmp_path / "jmeter.out"
     with rerun_load(executor, tmp_path, warmup=7) as process:
         support.wait_until(lambda: out.read_text().endswith("\nshown\n"), "it has shown all")
@@ -101,7 +117,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     assert shown.startswith(f"{PLANS}\n")
     assert "IncludeController" in (PLANS / "compare.jmx").read_text()
     assert "IncludeController" not in shown
-    assert "\n600\nkey=secret\nwarmup=7\n" in shown
+    assert "\n600\nkey=geheim f\\u00fcr alle\nwarmup=7\n" in shown
     assert f"\n[{tmp_path / 'jmeter.log'}]\n" in shown
     assert f"\n[{LOGGED[0]}]\n" in shown
     assert process.poll() is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -115,6 +116,11 @@ def escaped(text: str) -> str:
     """Text of unknown origin as one line that is no markup, and that notifies no one."""
     markup = _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))
     return _COMMIT.sub(r"`\g<0>`", markup)
+
+
+def java_escaped(text: str) -> str:
+    """The text of a properties file in ASCII, `\\u00fc` for an ü: Java takes it for ISO 8859-1."""
+    return re.sub(r"[^\x00-\x7f]+", lambda it: json.dumps(it[0])[1:-1], text)
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
 from tollgate.base.paths import java_finds
+from tollgate.base.text import java_escaped
 from tollgate.base.urls import Url
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
@@ -167,15 +168,14 @@ class InstalledJMeter(JMeterExecutor):
         if path is None or redaction is None:
             return path
         redaction.properties(self.properties)
-        given = Path(path).read_bytes()
-        shown = os.fsencode(redaction.hide(os.fsdecode(given)))
-        if shown == given:
+        given = os.fsdecode(Path(path).read_bytes())
+        Path(path).write_text(java_escaped(redaction.hide(given)), encoding="ascii")
+        if redaction.hide(given) == given:
             return path
         number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
         self._secret_files.append(Path(name))
-        with os.fdopen(number, "wb") as file:
-            file.write(given)
-        Path(path).write_bytes(shown)
+        with os.fdopen(number, "w", encoding="ascii") as file:
+            file.write(java_escaped(given))
         return name
 
     def post_process(self) -> None:

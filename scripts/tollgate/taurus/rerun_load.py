@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tollgate.base.processes import defer_signals
+from tollgate.base.text import java_escaped
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import InstalledJMeter
@@ -33,7 +34,7 @@ def rerun_load(
         NamedTemporaryFile("w", prefix="tollgate-", suffix=".properties") as values,
         NamedTemporaryFile(prefix="modified_", suffix=".jmx", dir=plan.parent) as copy,
     ):
-        values.writelines(f"{key}={value}\n" for key, value in given.items())
+        values.write(java_escaped("".join(f"{key}={value}\n" for key, value in given.items())))
         values.flush()
         shutil.copyfile(plan, copy.name)
         put_in_place(Path(copy.name), plan.parent)
