@@ -5,40 +5,54 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import zipfile
+import time
+from datetime import datetime, timezone
 from pathlib import Path
 
-import psutil
 import pytest
 
 import support
-from e2e.bzt_run import APPS, LENIENT, mostly_right, seconds
+from e2e.bzt_run import APPS, LENIENT, WARMUP_S, mostly_right, only
+from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT
+from support import hosts
 from support.git_repos import Repo
+from support.http_server import Handler, serving
 from support.project_copy import LEFT_OUT
 
 pytestmark = [pytest.mark.package, pytest.mark.needs("mounts", "network namespaces")]
 
 #: Seconds for an installation or a run, on a slow machine.
 PATIENCE = 900
+#: Seconds until two shares begin, when both are ready also on a busy machine.
+READY_S = 60
+#: What a user's Python packages may take, without byte code, and with PM2 besides: bytes.
+PYTHON_LIMIT, TOGETHER_LIMIT = 340e6, 420e6
 #: What a suite is: all else of the checkout belongs to the product.
 SUITE = ("app", "data", "plans", "ecosystem.config.js", "package.json", "package-lock.json")
-#: Hides the checkout and the folder of installed code from writing; then becomes the command.
+#: Hides the checkout, makes the folder of installed code read-only, then becomes the command.
 AWAY = """
 mount -t tmpfs none "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99
 shift && exec "$@"
 """
-TINY = [
-    *seconds(warmup=1, measured=4),
-    "modules.report.dashboards=false",
-    f"modules.verdict.missing-share={LENIENT['missing-share']}",
-]
-CRITERIA = {
-    "~reporting": [
-        {"module": "verdict"},
-        {"module": "passfail", "criteria": mostly_right("sum", "search")},
-    ]
+NO_DASHBOARDS = "modules.report.dashboards=false"
+#: Arrivals per second of each label, which a busy machine sends as well.
+RATES = {"calculate": 4, "sum": 4, "search": 4, "kittens": 0.5, "pi": 0.2}
+FILES = {
+    "tiny.yml": only(
+        "cluster",
+        mostly_right("sum", "search"),
+        {"verdict": LENIENT},
+        warmup=WARMUP_S,
+        measured=6,
+        **{f"{label}_rate": rate for label, rate in RATES.items()},
+    ),
+    "shop.yml": {
+        **only("shop", mostly_right("item"), {"verdict": LENIENT}, warmup=WARMUP_S, measured=20),
+        "scenarios": {"shop": {"script": "plans/shared.jmx"}},
+    },
 }
 
 
@@ -47,56 +61,45 @@ class Installed:
 
     def __init__(self, place, wheel):
         self.environment = place / "environment"
-        self.home = place / "cache"
+        self.cache = place / "cache"
+        self.home = place / "home"
         self.suite = place / "Suite für mich"
-        python = self.environment / "bin" / "python"
         call(sys.executable, "-m", "venv", self.environment)
         pinned = place / "versions.txt"
         pinned.write_text(versions(support.ROOT / "requirements.lock"))
+        python = self.environment / "bin" / "python"
         call(python, "-m", "pip", "install", "--quiet", "--constraint", pinned, wheel)
-        self.suite.mkdir()
-        for name in SUITE:
-            copied = self.suite / name
-            source = support.ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, copied, ignore=shutil.ignore_patterns(*LEFT_OUT))
-            else:
-                shutil.copy(source, copied)
-        (self.suite / ".gitignore").write_text("/node_modules\n/reports\n/.tollgate\n")
-        shutil.copy(support.ROOT / "taurus.yml", self.suite)
-        call("npm", "ci", "--omit=dev", "--no-audit", "--no-fund", cwd=self.suite)
-        self.repo = Repo(self.suite)
-        self.repo.git("init", "--quiet", "--initial-branch=main")
-        for message in ("one", "two"):
-            (self.suite / "NOTE").write_text(message)
-            self.repo.git("add", "--all")
-            self.repo.git("commit", "--quiet", "--message", message)
+        self.home.mkdir()
+        make_suite(self.suite)
 
-    def command(self, *arguments):
-        code = next(self.environment.glob("lib/python*/site-packages"))
-        tollgate = self.environment / "bin" / "tollgate"
-        away = ("unshare", "--mount", "sh", "-c", AWAY, support.ROOT, code)
-        return [str(word) for word in (*away, tollgate, *arguments)]
-
-    def env(self, **more):
-        ports = {f"PORT_{it.upper().replace('-', '_')}": str(support.free_port()) for it in APPS}
-        path = os.pathsep.join(
-            it for it in os.environ["PATH"].split(os.pathsep) if ".venv" not in it
-        )
-        return support.environment(**ports) | {"PATH": path, "TOLLGATE_HOME": str(self.home)} | more
+    @property
+    def code(self):
+        """The folder of the installed packages."""
+        [found] = self.environment.glob("lib/python3*/site-packages")
+        return found
 
     def start(self, *arguments, cwd=None, inside=(), **env):
+        away = ("unshare", "--mount", "sh", "-c", AWAY, support.ROOT, self.code)
+        command = (*inside, *away, self.environment / "bin" / "tollgate", *arguments)
         return subprocess.Popen(
-            [*inside, *self.command(*arguments)],
+            [str(word) for word in command],
             cwd=cwd or self.suite,
-            env=self.env(**env),
+            env=self._variables() | env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
+    def _variables(self):
+        ports = {f"PORT_{it.upper().replace('-', '_')}": str(support.free_port()) for it in APPS}
+        path = [it for it in os.environ["PATH"].split(os.pathsep) if ".venv" not in it]
+        own = {"HOME": str(self.home), "TOLLGATE_HOME": str(self.cache)}
+        npm = {"npm_config_cache": call("npm", "config", "get", "cache").strip()}
+        return support.environment(**ports, **own, **npm, PATH=os.pathsep.join(path))
+
     def run(self, *arguments, **how):
+        """Its exit code and what it printed."""
         process = self.start(*arguments, **how)
         output = process.communicate(timeout=PATIENCE)[0]
         return process.returncode, output
@@ -106,184 +109,182 @@ class Installed:
 
 
 def call(*command, **options):
-    done = subprocess.run(
-        [str(it) for it in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        **options,
-    )
+    """What a command prints; its failure fails the test."""
+    done = support.run(*command, timeout=PATIENCE, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def versions(lock):
     """The lines of a lock file without their hashes: pip takes no others for constraints."""
-    lines = re.findall(r"^[\w.-]+==[^\\\n]+", lock.read_text(), re.M)
-    return "\n".join(line.strip() for line in lines) + "\n"
+    return "\n".join(re.findall(r"^[\w.-]+==[^\\\n]+", lock.read_text(), re.M)) + "\n"
 
 
 def options(*texts):
     return [word for text in texts for word in ("-o", text)]
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    """What git holds of the checkout."""
-    folder = tmp_path_factory.mktemp("source") / "tollgate"
-    shutil.copytree(support.ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, "*.egg-info"))
-    return folder
+def make_suite(folder):
+    """The demonstration, with its packages and two commits."""
+    folder.mkdir()
+    for name in SUITE:
+        source, copied = support.ROOT / name, folder / name
+        if source.is_dir():
+            shutil.copytree(source, copied, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        else:
+            shutil.copy(source, copied)
+    shutil.copy(support.ROOT / "taurus.yml", folder)
+    shutil.copy(Path(__file__).with_name("shared.jmx"), folder / "plans")
+    (folder / "plans" / "items.csv").write_text("id\n1\n2\n")
+    for name, config in FILES.items():
+        (folder / name).write_text(json.dumps(config))
+    (folder / ".gitignore").write_text("/node_modules\n/reports\n/.tollgate\n")
+    call("npm", "ci", "--omit=dev", "--no-audit", "--no-fund", cwd=folder)
+    repo = Repo(folder)
+    repo.git("init", "--quiet", "--initial-branch=main")
+    for message in ("one", "two"):
+        repo.commit(message, "NOTE")
 
 
 @pytest.fixture(scope="module")
-def built(source):
-    """The folder with the sdist, and the wheel that is made from it."""
-    call(sys.executable, "-m", "build", "--no-isolation", source)
-    return source / "dist"
-
-
-@pytest.fixture(scope="module")
-def wheel(built):
-    [found] = built.glob("*.whl")
-    return found
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("a place")
-
-
-@pytest.fixture(scope="module")
-def installed(place, wheel):
-    made = Installed(place, wheel)
-    (made.suite / "tiny.yml").write_text(json.dumps(CRITERIA))
-    yield made
-    shutil.rmtree(made.home, ignore_errors=True)
-
-
-def members(wheel):
-    with zipfile.ZipFile(wheel) as opened:
-        return {
-            it.filename: opened.read(it) for it in opened.infolist() if "RECORD" not in it.filename
-        }
-
-
-def test_the_sdist_builds_the_same_wheel_as_the_checkout(source, wheel, tmp_path):
-    call(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, source)
-    [direct] = tmp_path.glob("*.whl")
-    assert members(direct) == members(wheel)
-
-
-def test_the_package_passes_the_checks_of_its_index(built):
-    tools = Path(sys.executable).parent
-    call(tools / "check-wheel-contents", *built.glob("*.whl"))
-    call(tools / "twine", "check", "--strict", *built.iterdir())
+def installed(tmp_path_factory):
+    place = tmp_path_factory.mktemp("a place")
+    call(support.ROOT / "scripts" / "dev" / "build", "--without-sboms", place / "dist")
+    [wheel] = (place / "dist").glob("*.whl")
+    yield Installed(place, wheel)
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def test_a_first_start_that_is_killed_is_begun_again_and_shared_by_two(installed):
     first = installed.start("install")
-    growing = installed.home / "tools"
-    support.wait_until(lambda: list(growing.glob("*.growing/*")), "it installs")
-    for process in psutil.Process(first.pid).children(recursive=True):
-        if "tollgate" in " ".join(process.cmdline()):
-            process.kill()
+    tools = installed.cache / "tools"
+    support.wait_until(lambda: list(tools.glob("*.growing/*")), "it installs")
     first.kill()
     first.communicate()
+    assert list(tools.glob("*.growing"))
     two = [installed.start("install") for _ in range(2)]
     said = [each.communicate(timeout=PATIENCE)[0] for each in two]
     assert [each.returncode for each in two] == [0, 0], said
-    assert sorted(re.sub("-.*", "", it.name) for it in growing.iterdir() if it.is_dir()) == [
-        "jmeter",
-        "pm2",
-    ]
+    names = {re.sub("-.*", "", it.name) for it in tools.iterdir()}
+    assert names == {"jmeter", "pm2", "lock"}
     assert sum("waiting for it" in it for it in said) >= 1, said
+
+
+def size(folder):
+    """Bytes of the files in a folder, without byte code."""
+    files = (it for it in folder.rglob("*") if it.suffix != ".pyc" and not it.is_symlink())
+    return sum(it.stat().st_size for it in files if it.is_file())
+
+
+def test_what_is_installed_is_small(installed):
+    python = size(installed.code) - size(installed.code / "pip")
+    [pm2] = installed.cache.glob("tools/pm2-*")
+    print(f"Python packages {python / 1e6:.0f} MB, PM2 {size(pm2) / 1e6:.0f} MB")
+    assert python <= PYTHON_LIMIT
+    assert python + size(pm2) <= TOGETHER_LIMIT
 
 
 def test_version_names_all_parts_and_their_places(installed):
     code, said = installed.run("--version")
     assert code == 0, said
-    found = dict(line.split(maxsplit=1) for line in said.splitlines())
+    found = {name: (version, place) for name, version, place in map(parts_of, said.splitlines())}
     assert list(found) == ["tollgate", "jmeter", "taurus", "pm2", "node", "java"]
-    assert found["tollgate"].startswith("0.2.0")
-    for part in ("jmeter", "pm2"):
-        assert str(installed.home) in found[part]
+    for part, place in {
+        "tollgate": installed.code,
+        "taurus": installed.code,
+        "jmeter": installed.cache,
+        "pm2": installed.cache,
+    }.items():
+        assert found[part][1].startswith(f"{place}/")
+
+
+def parts_of(line):
+    """Name, version and place of a line of `tollgate --version`; the place may hold spaces."""
+    return line.split(maxsplit=2)
 
 
 def test_a_run_from_a_folder_below_the_suite_passes_offline(installed):
     """Its host has no network but loopback, so what it needs is in the cache."""
-    name = f"tollgate-{os.getpid()}-offline"
-    call("ip", "netns", "add", name)
-    try:
-        call("ip", "-n", name, "link", "set", "lo", "up")
+    with hosts.hosts(0) as host:
         code, said = installed.run(
-            *("run", "../tiny.yml", *options(*TINY)),
+            *("run", "../tiny.yml", *options(NO_DASHBOARDS)),
             cwd=installed.suite / "plans",
-            inside=("nsenter", f"--net=/run/netns/{name}", "--"),
+            inside=host.inside(0),
         )
-    finally:
-        call("ip", "netns", "del", name)
     assert code == 0, said
     verdict = installed.verdict()
     assert (verdict["verdict"], verdict["exit_code"]) == ("PASS", 0)
-    assert verdict["environment"]["versions"]["tollgate"] == "0.2.0"
     assert "graceful shutdown" not in said
 
 
-def test_judge_and_merge_give_the_verdict_of_a_run_and_its_code(installed):
+def test_judge_gives_the_verdict_of_a_run_and_its_code(installed):
     code, said = installed.run("judge", "reports/latest")
     assert (code, "PASS" in said) == (0, True), said
-    code, said = installed.run("judge", "reports/latest", "--criterion", "p50 of sum>0ms")
+    code, said = installed.run("judge", "reports/latest", "--criterion", "hits of sum>0")
     assert (code, "FAIL" in said) == (3, True), said
-    code, said = installed.run("merge", "reports/latest", "--to", "merged")
-    assert (code, "tollgate: " in said) == (1, True), said
 
 
 def test_stress_runs_with_its_time_compressed(installed):
-    code, said = installed.run(
-        *(
-            "run",
-            "-stress",
-            *options("modules.report.dashboards=false", "modules.verdict.forecast-tolerance=0.9"),
-        ),
-        SCALE="7200",
-        MODE="cluster",
-    )
-    assert installed.verdict()["kind"] == "stress", said
-    assert code == installed.verdict()["exit_code"], said
+    code, said = installed.run("run", "-stress", *options(NO_DASHBOARDS), SCALE="7200", MODE="fork")
+    verdict = installed.verdict()
+    assert (verdict["kind"], verdict["exit_code"]) == ("stress", code), said
+    [execution] = verdict["executions"]
+    assert execution["forecast"], said
 
 
 def test_two_commits_of_the_suite_are_compared(installed):
-    at = "modules.compare"
-    wide = (
-        f"{at}.effect=90%",
-        f"{at}.typical-effect=90%",
-        f"{at}.error-effect=20%",
-        f"{at}.gates=typical",
-    )
-    short = (f"{at}.budget=60", f"{at}.first=10", f"{at}.every=10", f"{at}.labels=search")
     code, said = installed.run(
-        *("run", "-compare", *options(*wide, *short, "modules.jmeter.properties.warmup=2")),
-        BASE="HEAD~1",
+        *("run", "-compare", *options(*SHORT, *CHEAP_SUMS, *LIGHT, NO_DASHBOARDS)), BASE="HEAD~1"
     )
     verdict = installed.verdict()
     assert (verdict["kind"], verdict["exit_code"]) == ("compare", code), said
-    assert (
-        verdict["comparison"]["base"]["commit"] == installed.repo.git("rev-parse", "HEAD~1").strip()
-    )
+    [execution] = verdict["executions"]
+    repo = Repo(installed.suite)
+    assert execution["comparison"]["base"]["revision"] == repo.git("rev-parse", "HEAD~1")
+    assert [it.name for it in installed.cache.iterdir()] == ["tools"]
+    assert repo.git("status", "--porcelain") == ""
 
 
-def test_an_engine_makes_its_key_in_the_suite(installed):
+class Answers(Handler):
+    def respond(self):
+        self.answer(body="{}")
+
+
+def test_two_suites_send_one_load_whose_shares_merge_into_one_verdict(installed, tmp_path):
+    begins = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
+    env = {"START_AT": f"{begins:%Y-%m-%dT%H:%M:%SZ}"}
+    suites = [installed.suite, shutil.copytree(installed.suite, tmp_path / "other", symlinks=True)]
+    with serving(Answers) as server:
+        url = f"scenarios.shop.url=http://127.0.0.1:{server.server_port}"
+        command = ("run", "shop.yml", *options(url, NO_DASHBOARDS))
+        runs = [
+            installed.start("-C", suite, *command, cwd=tmp_path, ENGINE=f"{k}/2", **env)
+            for k, suite in enumerate(suites, start=1)
+        ]
+        said = [each.communicate(timeout=PATIENCE)[0] for each in runs]
+    assert [each.returncode for each in runs] == [0, 0], said
+    shares = [suite / "reports" / "latest" for suite in suites]
+    code, said = installed.run("merge", *shares, "--to", tmp_path / "merged")
+    assert (code, installed.verdict(tmp_path / "merged")["verdict"]) == (0, "PASS"), said
+
+
+def test_an_engine_has_its_key_in_the_suite_and_listens_until_a_signal(installed):
     code, said = installed.run("engine", "keystore")
     assert code == 0, said
     assert (installed.suite / ".tollgate" / "engines.keystore").is_file()
+    port = next(it for it in iter(support.free_port, None) if not support.listens(it + 1))
+    engine = installed.start("engine", "1/2", "--port", port)
+    support.wait_until(lambda: support.listens(port) or engine.poll() is not None, "it listens")
+    engine.send_signal(signal.SIGTERM)
+    said = engine.communicate(timeout=PATIENCE)[0]
+    assert engine.returncode == 143, said
 
 
 def test_uninstalling_leaves_the_cache_and_the_suite_and_nothing_else(installed):
-    python = installed.environment / "bin" / "python"
     before = {it.name for it in installed.suite.iterdir()}
+    python = installed.environment / "bin" / "python"
     call(python, "-m", "pip", "uninstall", "--yes", "--quiet", "tollgate")
-    left = [it for it in installed.environment.rglob("*tollgate*") if "__pycache__" not in it.parts]
-    assert left == []
+    assert list(installed.environment.rglob("*tollgate*")) == []
+    assert list(installed.home.iterdir()) == []
     assert {it.name for it in installed.suite.iterdir()} == before
-    assert (installed.home / "tools").is_dir()
+    assert (installed.cache / "tools").is_dir()
