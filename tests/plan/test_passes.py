@@ -2,7 +2,10 @@
 
 import pytest
 
+import support
 from support import jmx_text as jmx
+from support.plan_files import read
+from tollgate.capacity import iterations
 from tollgate.capacity.iterations import LONGEST, write_by_arrivals
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.read import read_plan
@@ -31,6 +34,15 @@ def copied(tmp_path):
         return found, read_tree(copy, {}), read_plan(copy, {})
 
     return copy_of
+
+
+def test_the_package_has_what_the_plan_for_targets_has_but_for_the_targets():
+    def group_of(path, left_out=()):
+        (group,) = (it for it in read(path).walk() if it.kind == "ThreadGroup")
+        return [(it.kind, it.name, it.props) for it in group.walk() if it.kind not in left_out]
+
+    plan = group_of(support.PLANS / "capacity.jmx", ("IncludeController",))
+    assert group_of(iterations.OURS) == plan
 
 
 def samplers_of(plan, name):

@@ -1,7 +1,7 @@
 """A plan of a user's that reads its rate from a property, as a search for capacity sends it.
 
-What a thread group does once, a *pass*, stands in a copy of the plan where plans/capacity.jmx has
-what an arrival may ask, below one Transaction Controller: its row begins when the pass was due, and
+What a thread group does once, a *pass*, stands in a copy of the plan where arrivals.jmx has what an
+arrival may ask, below one Transaction Controller: its row begins when the pass was due, and
 adds up the times of its requests, without the pauses between them. What set the rate is left out.
 What stands at the Test Plan's level for each sampler, stands around the pass alone, so that it is
 in force for nothing of ours, and a CSV Data Set gives a row to each pass.
@@ -21,7 +21,6 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.base.paths import SUITE
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import PlanError, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, Sampler
@@ -29,7 +28,7 @@ from tollgate.plan.read import read_plan
 from tollgate.plan.threads import LOOP, is_endless
 from tollgate.plan.variables import set_anew
 
-OURS = SUITE / "plans" / "capacity.jmx"
+OURS = Path(__file__).with_name("arrivals.jmx")
 #: Variables that the file of arrivals sets.
 TAKEN = ("trial", "arrival", "due", "of", "padding")
 #: Characters of a name that fit into a row of that file.
@@ -67,8 +66,8 @@ def write_by_arrivals(
 ) -> Iteration:
     """Write a copy of a plan that sends a pass for each arrival of a file, and says what a pass is.
 
-    rate: the property. ours: the names of those things in capacity.jmx that stay, the request to a
-    server that does nothing first. Raises PlanError.
+    rate: the property. ours: the names of what arrivals.jmx has for an arrival to ask, the request
+    to a server that does nothing first. Raises PlanError.
     """
     root = read_tree(plan, properties)
     taken = [f"{what} sets {name!r}" for name, what in set_anew(root).items() if name in TAKEN]
@@ -90,7 +89,7 @@ def write_by_arrivals(
 def _put_together(
     plan: Path, rate: str, tree: etree._Element, mine: etree._Element, ours: Collection[str]
 ) -> str:
-    """Replace the group below the Test Plan that reads the rate by that of capacity.jmx."""
+    """Replace the group below the Test Plan that reads the rate by that of arrivals.jmx."""
     group, content = _chosen(plan, tree, rate)
     thread, below = next(_groups(mine))
     _as_users(group, content, thread)
@@ -106,10 +105,6 @@ def _put_together(
             under[:] = [*map(deepcopy, outer), *_pair(_CONTROLLER, "own", list(under))]
     name = _named(group.get("testname", ""), ours)
     switch = next(under for each, under in _active(below) if each.tag == "SwitchController")
-    for each, under in _pairs(switch):
-        if each.get("testname") not in ours:
-            switch.remove(each)
-            switch.remove(under)
     # An assertion right below a Transaction Controller, or above it, would judge its row as well.
     inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
     switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
