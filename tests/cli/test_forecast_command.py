@@ -2,8 +2,10 @@
 
 import pytest
 
+from support import jmx_text as jmx
 from support.forecasts import csv_text
 from tollgate.base.paths import SUITE
+from tollgate.cli import forecast
 
 OURS = SUITE / "data" / "forecast.csv"
 
@@ -34,6 +36,19 @@ def test_a_column_that_is_no_target_of_the_plan_exits_1_and_names_it(refusal, tm
     err = refusal("forecast", file)
     assert "serach" in err
     assert "search" in err.replace("serach", "")
+
+
+def test_the_plan_of_another_suite_knows_its_own_columns(tollgate, refusal, tmp_path, monkeypatch):
+    (tmp_path / "shop.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("home"))))
+    file = tmp_path / "forecast.csv"
+    file.write_text(csv_text(["0,1,100", "12,2,100"], header="hour,tps,home"))
+    run_file = tmp_path / "taurus.yml"
+    monkeypatch.setattr(forecast, "SUITE", tmp_path)
+    assert f"{run_file} has no plan for a kind `stress`" in refusal("forecast", file)
+    code, out, _ = tollgate("forecast", file, "--plan", tmp_path / "shop.jmx")
+    assert (code, "home" in out) == (0, True)
+    run_file.write_text("cli-aliases: {stress: {scenarios: {shop: {script: shop.jmx}}}}")
+    assert tollgate("forecast", file)[:2] == (0, out)
 
 
 def test_a_bad_forecast_exits_1_with_a_line_for_each_error(tollgate, tmp_path):

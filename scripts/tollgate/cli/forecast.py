@@ -6,7 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.base.paths import SUITE
+import yaml
+
+from tollgate.base.paths import RUN_FILE, SUITE
 from tollgate.base.text import duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps
 from tollgate.forecast.read import ForecastError, read_forecast
@@ -16,8 +18,6 @@ from tollgate.report.console import steps_table
 from tollgate.taurus.shared import number
 
 DEFAULT = Path("data/forecast.csv")
-#: Knows the targets that a forecast may have columns for.
-PLAN = SUITE / "plans" / "stress.jmx"
 #: What `stress`, `load` and `soak` set: see taurus.yml.
 _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `soak` does"
 
@@ -25,7 +25,10 @@ _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `so
 def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("forecast", help="check a forecast, show its load", epilog=_HELP)
-    parser.add_argument("file", type=Path, nargs="?", default=DEFAULT, help=f"default: {DEFAULT}")
+    default = {"default": SUITE / DEFAULT, "help": f"default: the suite's {DEFAULT}"}
+    parser.add_argument("file", type=Path, nargs="?", **default)
+    knows = "knows the targets that a forecast may have columns for; default: that of `stress`"
+    parser.add_argument("--plan", type=Path, help=knows)
     for name, text in (
         ("factor", "of the forecast's rates"),
         ("length", "of the forecast's length, such as 2 or 1/3"),
@@ -42,10 +45,24 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 2 or 1/3") from None
 
 
+def _plan_of_stress() -> Path:
+    """As the suite's run file names it. Raises PlanError."""
+    try:
+        config = yaml.safe_load((SUITE / RUN_FILE).read_text(encoding="utf-8"))
+        scenarios = config["cli-aliases"]["stress"]["scenarios"].values()
+        return SUITE / next(it["script"] for it in scenarios)
+    except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError, StopIteration):
+        raise PlanError(
+            f"{SUITE / RUN_FILE} has no plan for a kind `stress` that would know the columns of a "
+            "forecast: name one, as in --plan plans/stress.jmx"
+        ) from None
+
+
 def show(arguments: argparse.Namespace) -> int:
     """Print the steps; returns 1, with a line for each error, if the file can't be used."""
     try:
-        forecast = read_forecast(arguments.file, read_plan(PLAN, {}).labels)
+        plan = arguments.plan or _plan_of_stress()
+        forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)
         steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
     except (ForecastError, PlanError, ShapeError) as problem:
         for line in str(problem).splitlines():
