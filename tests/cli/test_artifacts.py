@@ -129,7 +129,7 @@ def test_taurus_itself_writes_into_the_folder_that_was_made_for_it(tmp_path, mon
 def test_a_second_run_in_a_checkout_makes_no_folder(tmp_path, monkeypatch, service):
     folder = tmp_path / "second"
     refused = engine(monkeypatch, str(folder), ["report", service], under_way=4711)
-    with pytest.raises(ToolError, match=r"another run is under way in this checkout .*pid 4711"):
+    with pytest.raises(ToolError, match=r"another run is under way in this suite .*pid 4711"):
         refused.create_artifacts_dir([], BetterDict())
     assert refused.artifacts_dir is None
     assert not folder.exists()

@@ -258,7 +258,7 @@ def test_room_is_judged_by_what_a_run_needs(free, status):
 
 def test_load_is_held_against_the_cores():
     assert machine.judge_load(0.5, 2).status == OK
-    todo = "end what else runs here; `BASE=HEAD ./scripts/run -compare` shows whether a change can "
+    todo = "end what else runs here; `BASE=HEAD tollgate run -compare` shows whether a change can "
     told = ("load", "0.60 on 2 cores in the last minute", f"{todo}be seen all the same")
     assert machine.judge_load(0.6, 2) == Diagnosis(WARN, *told)
 

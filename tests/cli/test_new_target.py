@@ -86,7 +86,7 @@ def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, pro
         *(["made", path] for path in made),
         *(["changed", path] for path in changed),
     ]
-    assert "Run it: ./scripts/run -order-service" in out
+    assert "Run it: tollgate run -order-service" in out
     assert set(files_of(project)) == {*made, *changed}
     assert "meadow" not in "".join(files_of(project).values())
 

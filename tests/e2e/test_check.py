@@ -111,7 +111,7 @@ def test_the_page_of_the_run_and_that_of_all_runs_say_what_the_verdict_does(pass
     assert "All 10 criteria hold." in passed.page
     assert {f'href="dashboard/{mode}/index.html"' in passed.page for mode in MODES} == {True}
     assert "fork intended" in passed.page
-    assert "./scripts/run " in passed.page
+    assert "tollgate run " in passed.page
     own = f"{passed.folder.name}/index.html"
     assert own in passed.output
     page = (passed.folder.parent / "index.html").read_text()

@@ -47,7 +47,7 @@ def test_a_target_that_answers_wrong_gets_no_load(tmp_path):
 def assert_turned_away(second, first):
     """A second run in the same checkout does not begin, and the first one goes on."""
     assert second.code == 1
-    said = f"another run is under way in this checkout (bzt with pid {first.process.pid})"
+    said = f"another run is under way in this suite (bzt with pid {first.process.pid})"
     assert said in second.error()
     assert not second.folder.exists()
     assert first.process.poll() is None

@@ -1,4 +1,4 @@
-"""scripts/gui opens a plan in JMeter's window, and says in a line why where it can't."""
+"""scripts/gui opens a plan in JMeter's window, as `tollgate gui`, or says in a line why not."""
 
 from pathlib import Path
 
@@ -30,16 +30,16 @@ def refused(*words, **environment):
 
 def test_a_plan_that_is_not_there_is_refused_with_those_that_are():
     said = refused(GUI, "plans/chekc.jmx")
-    assert f"gui: there is no plan {Path.cwd() / 'plans/chekc.jmx'}" in said
+    assert f"tollgate: there is no plan {Path.cwd() / 'plans/chekc.jmx'}" in said
     assert "check.jmx" in said
     assert "fragments" not in said
 
 
 def test_what_can_not_be_opened_is_refused():
-    assert "name the plan before JMeter's options" in refused(GUI, "-Jport=3002")
+    assert "unrecognized arguments: -Jport=3002" in refused(GUI, "-Jport=3002")
     assert "there is no screen" in refused(GUI, DISPLAY="")
     # `run gui` is the same.
-    assert "gui: there is no plan" in refused(SUITE / "scripts" / "run", "gui", "nothing.jmx")
+    assert "tollgate: there is no plan" in refused(SUITE / "scripts" / "run", "gui", "nothing.jmx")
 
 
 @pytest.mark.needs("a screen")

@@ -215,7 +215,7 @@ def test_a_kind_without_a_budget_is_left_alone(begun, tmp_path):
 def test_what_another_run_has_checked_out_is_not_removed(compare, tmp_path):
     class Busy(Held):
         def hold(self):
-            raise ToolError("targets: another run is under way in this checkout")
+            raise ToolError("targets: another run is under way in this suite")
 
     (tmp_path / "base").mkdir()
     for made in (compare(services=[Busy()]), compare(budget=None)):

@@ -20,7 +20,7 @@ PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashT
 
 def test_the_key_is_made_once_for_this_user_alone_and_refused_where_others_read_it(tmp_path):
     key = tmp_path / "state" / "engines.keystore"
-    with pytest.raises(engine_host.EngineError, match="scripts/engine keystore"):
+    with pytest.raises(engine_host.EngineError, match="tollgate engine keystore"):
         engine_host.check_keystore(key)
     engine_host.make_keystore(key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600

@@ -106,7 +106,7 @@ def test_settings_do_what_the_environment_does(plan):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "plan: PLAN says which one: PLAN=path/to/their.jmx ./scripts/run -plan"),
+        ({}, "plan: PLAN says which one: PLAN=path/to/their.jmx tollgate run -plan"),
         ({"stop-afer": "1m"}, "did you mean 'stop-after'"),
         ({"path": "plans/none.jmx"}, "and there is no such file"),
         ({"path": "plans"}, "and there is no such file"),

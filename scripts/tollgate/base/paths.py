@@ -29,6 +29,16 @@ BASE = STATE / "base"
 ECOSYSTEM = SUITE / "ecosystem.config.js"
 
 
+def no_suite() -> str | None:
+    """Why there is no suite here, and what to do; None where there is one."""
+    if (SUITE / RUN_FILE).is_file():
+        return None
+    return (
+        f"there is no {RUN_FILE} in {SUITE} or above it: go to a folder that has one, or name it: "
+        "tollgate -C FOLDER ..."
+    )
+
+
 def cache() -> Path:
     """Where tools are assembled once: TOLLGATE_HOME; else the suite's own folder, if there are any
     in it; else the user's cache."""

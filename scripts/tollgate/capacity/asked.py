@@ -21,8 +21,7 @@ def check_plan(script: Path, of: Sequence[str]) -> None:
     if not reads_arrivals(script):
         raise PlanError(
             f"{script} does not read the property 'arrivals', the file of what to send "
-            f"and when: set modules.capacity.rate to the property that sets its rate, or "
-            "give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
+            f"and when: set modules.capacity.rate to the property that sets its rate"
         )
     names = _choices(script)
     for name in of:

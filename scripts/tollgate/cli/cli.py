@@ -8,7 +8,8 @@ tollgate report RUN                     make its page and dashboards again; of a
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
-tollgate engine k/N                     be a remote engine: scripts/engine
+tollgate engine k/N                     be a remote engine for a run with ENGINES
+tollgate gui PLAN                       open a plan in JMeter's window
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
 tollgate install                        install JMeter and PM2, which `run` does by itself
@@ -25,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.base.exit_codes import ExitCode
-from tollgate.cli import Parser, doctor, engine, forecast, merge, new_target
+from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import EvidenceError, refuse_lower_bounds
 from tollgate.gather.interim import judged_until_ms
@@ -43,7 +44,7 @@ from tollgate.taurus import engine_host
 
 _PROBLEMS = (
     *(manifest.ManifestError, EvidenceError, PlanError, JtlError, PageError),
-    engine_host.EngineError,
+    *(engine_host.EngineError, gui.GuiError),
     assemble.InstallError,
     *study_report.PROBLEMS,
 )
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (merge, engine, forecast, new_target, doctor):
+    for each in (merge, engine, forecast, gui, new_target, doctor):
         each.add_to(commands)
     return parser
 
@@ -129,6 +130,7 @@ def _report(arguments: argparse.Namespace) -> int:
         print(runs_page.write(arguments.run))
         return 0
     record = manifest.read(arguments.run)
+    assemble.provide()
     jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
     until_ms = judged_until_ms(arguments.run, record)
     problems = dashboard.draw_all(arguments.run, jtls, arguments.dashboards, until_ms)

@@ -1,4 +1,4 @@
-"""`tollgate engine`, which scripts/engine calls: be one of several machines that send a load."""
+"""`tollgate engine`: be one of several machines that send a load."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from tollgate.base.paths import STATE
+from tollgate.base.paths import STATE, no_suite
+from tollgate.install import assemble
 from tollgate.record.environment import cpu_model
 from tollgate.schedule.share import ShareError, parse_share
 from tollgate.targets import probe
@@ -37,12 +38,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def engine(arguments: argparse.Namespace) -> int:
-    """Become an engine, or make the key. Raises EngineError."""
+    """Become an engine, or make the key. Raises EngineError and InstallError."""
+    if problem := no_suite():
+        raise engine_host.EngineError(problem)
     if arguments.share != "keystore":
         _become(arguments)
     engine_host.make_keystore()
     print(
-        f"{engine_host.KEYSTORE}: copy it to the same place in the checkout of each host, unseen "
+        f"{engine_host.KEYSTORE}: copy it to the same place in the suite of each host, unseen "
         "by others: its owner can run anything there"
     )
     return 0
@@ -56,8 +59,9 @@ def _become(arguments: argparse.Namespace) -> NoReturn:
     engine_host.check_keystore()
     plans = arguments.plans.absolute()
     if not plans.is_dir():
-        raise engine_host.EngineError(f"--plans {plans}: there is no such folder")
+        raise engine_host.EngineError(f"--plans {plans}: there is no such folder: name yours")
     _check_ports(arguments.address, arguments.port)
+    assemble.provide()
     folder = engine_host.FOLDER / f"{share.number}-of-{share.of}"
     STATE.mkdir(exist_ok=True)
     engine_host.place(share, plans, folder)

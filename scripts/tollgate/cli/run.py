@@ -28,7 +28,7 @@ VARIABLES = {
     "BASE": "of compare: the revision that base is",
     "BASE_URL, HEAD_URL": "of compare: services that run already",
     "PLAN, CRITERIA": "of plan: the .jmx file, and its limits",
-    "ENGINE, ENGINES": "several load generators: docs/engines.md",
+    "ENGINE, ENGINES": "several load generators: tollgate engine --help",
     "JMETER_HOME": "a JMeter of your own",
     "TOLLGATE_HOME": "where JMeter and PM2 are installed",
 }
@@ -47,11 +47,8 @@ def main(arguments: list[str]) -> None:
     if {"-h", "--help"} & set(arguments):
         print(_help())
         return
-    if not (paths.SUITE / paths.RUN_FILE).is_file():
-        sys.exit(
-            f"tollgate: there is no {paths.RUN_FILE} in {paths.SUITE} or above it: go to a folder "
-            "that has one, or name it: tollgate -C FOLDER run"
-        )
+    if problem := paths.no_suite():
+        sys.exit(f"tollgate: {problem}")
     try:
         assemble.provide()
     except assemble.InstallError as problem:

@@ -70,9 +70,9 @@ def missing() -> Iterator[str]:
     """One line for each tool that can't be run, with the next step; Taurus would try to download
     it."""
     if not shutil.which("node"):
-        yield "node is not on PATH: install it, see README.md for the versions"
+        yield "node is not on PATH: install it; `tollgate doctor` says which"
     if not (shutil.which("java") or runs(Path(os.environ.get("JAVA_HOME", "")) / "bin/java")):
-        yield "java is not on PATH: install it or set JAVA_HOME, see README.md"
+        yield "java is not on PATH: install it or set JAVA_HOME; `tollgate doctor` says which"
     if not pm2().exists():
         yield f"PM2 is not in {node_folder()}: run `tollgate install`"
     launcher = jmeter_home() / "bin" / "jmeter"

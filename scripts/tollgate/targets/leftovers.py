@@ -71,7 +71,7 @@ def port_owner(port: int) -> str:
 
 
 def _marked() -> list[psutil.Process]:
-    """What PM2 started from this checkout, and what that started in its turn."""
+    """What PM2 started from this suite, and what that started in its turn."""
     mark = pm2.started_from()
     found = []
     for process in psutil.process_iter():

@@ -1,4 +1,4 @@
-"""What keeps runs apart: one at a time in a checkout.
+"""What keeps runs apart: one at a time in a suite.
 
 A run holds the lock for as long as its process lives, and writes down the processes that would
 outlive it. The next run takes the lock and ends them by id, see leftovers.py.
@@ -49,8 +49,8 @@ def take_lock() -> IO[str]:
 def under_way(owner: int | str) -> str:
     """Why a second run can't begin. owner: the pid of the first."""
     return (
-        f"another run is under way in this checkout (bzt with pid {owner}): "
-        "wait for it, end it, or use a second clone with other ports"
+        f"another run is under way in this suite (bzt with pid {owner}): "
+        "wait for it, end it, or use a copy of the suite with other ports"
     )
 
 

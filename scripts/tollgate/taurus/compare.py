@@ -65,7 +65,7 @@ class Compare(OwnLoad):
         self.lag_s = 0.0
         self.usual: dict[str, int] = {}
         self.fixed: dict[str, int] = {}
-        self.targets: Targets | None = None  # from when on no other run uses this checkout
+        self.targets: Targets | None = None  # from when on no other run uses this suite
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:

@@ -25,9 +25,9 @@ from tollgate.schedule.share import Share, ShareError
 from tollgate.schedule.share_rows import HOW, Feed, read_feeds, read_rows, write_rows
 
 KEYSTORE = STATE / "engines.keystore"
-#: Where each engine of this checkout keeps its rows and its log.
+#: Where each engine of this suite keeps its rows and its log.
 FOLDER = STATE / "engines"
-#: Where the plans stand by which a controller of the same checkout names data files.
+#: Where the plans stand by which a controller with the same suite names data files.
 PLANS = SUITE / "plans"
 #: JMeter's own: what keeps the key is the file's mode.
 PASSWORD = "changeit"  # noqa: S105
@@ -76,7 +76,7 @@ def check_keystore(path: Path = KEYSTORE) -> None:
     """Raises EngineError where this host has no key, or one that others may read."""
     if not path.is_file():
         raise EngineError(
-            f"{path} is missing: make it once, by `scripts/engine keystore`, and copy it to the "
+            f"{path} is missing: make it once, by `tollgate engine keystore`, and copy it to the "
             "same place on each host"
         )
     if path.stat().st_mode & 0o077:
@@ -136,7 +136,7 @@ class Facts:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
             raise EngineError(
-                f"{who}it says {text[:60]!r} of itself: start it by scripts/engine of this version"
+                f"{who}it says {text[:60]!r} of itself: start it by this `tollgate engine`"
             ) from None
 
     def differences(self, other: Facts) -> Iterator[str]:

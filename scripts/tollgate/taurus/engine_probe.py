@@ -45,7 +45,7 @@ _HINTS = {
     f"machine trusts: copy {engine_host.KEYSTORE} to it and start it again",
     "busy": "it is busy with another run and free when that ends; if nothing waits for that run, "
     "stop the engine (Ctrl-C) and start it again",
-    "refused": "nothing listens there: start it by scripts/engine",
+    "refused": "nothing listens there: start it by `tollgate engine`",
 }
 
 
@@ -242,7 +242,7 @@ def _problems(
             "NTP"
         )
     for difference in here.differences(facts):
-        yield f"{difference}: bring its checkout to the same state, {again}"
+        yield f"{difference}: bring its suite to the same state, {again}"
     for (path, hashes), its in zip(files.items(), answer.hashes, strict=True):
         if its != hashes.get(facts.number):
             state = "it can't read" if its is None else "other than here are the rows of"

@@ -1,7 +1,7 @@
 """What the service `load` does in a run whose load is sent by JMeter's remote engines.
 
     ENGINES=10.0.0.11:1099,10.0.0.12:1099
-                          each started there by scripts/engine; Taurus's `distributed` drives them
+                          each started by `tollgate engine`; Taurus's `distributed` drives them
 
 Each engine sends its share of the arrivals, as with ENGINE=k/N; a plan of the user's own runs as it
 is on each. One JMeter here writes all samples down. They are judged of each engine, as those of
@@ -158,7 +158,7 @@ class RemoteLoad:
             except OSError as problem:
                 raise engine_host.EngineError(
                     f"engine {host} can't be reached ({problem.strerror or problem}): start it "
-                    "there by scripts/engine, with this --address and --port"
+                    "there by `tollgate engine`, with this --address and --port"
                 ) from None
         return found
 

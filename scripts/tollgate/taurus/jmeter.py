@@ -77,7 +77,7 @@ def thread_logging(environment: Mapping[str, str], options: str, plan: Plan) -> 
 
 
 class InstalledJMeter(JMeterExecutor):
-    """Runs the JMeter that scripts/bootstrap has installed, or the user's own that it has checked.
+    """Runs the JMeter of the cache, or the user's own that has been checked.
 
     Where it is missing, `targets` has said so before: Taurus would try to download one instead.
 

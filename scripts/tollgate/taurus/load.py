@@ -172,7 +172,7 @@ class Load(Service):
             raise TaurusConfigError(
                 f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
                 "schedule from a start of their own, with threads of the same names: take "
-                "`distributed` out, and name them by ENGINES (docs/engines.md)"
+                "`distributed` out, and name them by ENGINES"
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)
@@ -182,7 +182,7 @@ class Load(Service):
     def _note_unread(self, planned: _Planned) -> None:
         """Before other services give the plan what it may leave unread."""
         if self.engine.config.get("modules").get("capacity").get("rate", None):
-            return  # a copy of it reads what plans/capacity.jmx reads
+            return  # a copy of it reads a file of arrivals
         for line in lint.unread(scenarios.script_of(planned.scenario), planned.properties):
             under_way(self.engine).executions[planned.name].notes.append(line)
             self.log.warning("load: %s", line)

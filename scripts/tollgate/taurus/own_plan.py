@@ -42,7 +42,7 @@ GRACE_S = 60.0
 #: JMeter looks for them in its working directory first, which is the plan's folder.
 BESIDE = ("user.properties", "system.properties")
 _PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
-USAGE = "PLAN=path/to/their.jmx ./scripts/run -plan"
+USAGE = "PLAN=path/to/their.jmx tollgate run -plan"
 
 
 def longest_s(plan: Plan) -> float | None:

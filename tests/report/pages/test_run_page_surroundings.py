@@ -34,7 +34,7 @@ def test_the_command_makes_the_same_kind_of_run_again(tmp_path):
     assert "How it was started is unknown" in text_of(write(tmp_path))
     record.arguments = ["taurus.yml", "-compare", "-o", "modules.compare.effect=10%"]
     record.environment = {"variables": {"BASE": "v1.2", "HEAD_INJECT_DELAY_MS": "5"}}
-    command = "./scripts/run -compare -o modules.compare.effect=10%"
+    command = "tollgate run -compare -o modules.compare.effect=10%"
     assert surroundings.repeat_command_line(record) == f"BASE=v1.2 HEAD_INJECT_DELAY_MS=5 {command}"
     manifest.write(record, tmp_path)
     assert f"HEAD_INJECT_DELAY_MS=5 {command}" in text_of(write(tmp_path))
@@ -43,13 +43,13 @@ def test_the_command_makes_the_same_kind_of_run_again(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
-        (["taurus.yml"], "./scripts/run"),
-        (["taurus.yml", "-shop"], "./scripts/run -shop"),
-        (["taurus.yml", "over.json", "-o", "a=b c"], "./scripts/run over.json -o 'a=b c'"),
-        (["mine.yml", "-plan"], ".venv/bin/bzt mine.yml -plan"),
+        (["taurus.yml"], "tollgate run"),
+        (["taurus.yml", "-shop"], "tollgate run -shop"),
+        (["taurus.yml", "over.json", "-o", "a=b c"], "tollgate run over.json -o 'a=b c'"),
+        (["mine.yml", "-plan"], "bzt mine.yml -plan"),
         (
             ["taurus.yml", "-o", "settings.artifacts-dir=/home/me/out", "-shop"],
-            "./scripts/run -shop",
+            "tollgate run -shop",
         ),
     ],
 )

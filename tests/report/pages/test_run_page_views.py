@@ -205,4 +205,4 @@ def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles():
 def test_the_report_is_made_again_from_where_the_run_stands(where, tmp_path):
     for run, shown in ((SUITE / where, where), (tmp_path / where, str(tmp_path / where))):
         quoted = shown if " " not in where else f"'{shown}'"
-        assert f".venv/bin/tollgate report {quoted} " in text_of(run=run)
+        assert f"tollgate report {quoted} " in text_of(run=run)

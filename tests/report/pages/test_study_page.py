@@ -136,7 +136,7 @@ def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tm
     record = manifest.Manifest("study", started, [], {}, dict(ENVIRONMENT), [execution])
     manifest.write(record, tmp_path)
     part = study_page.part(tmp_path, STUDY)
-    command = "./scripts/run -study -o modules.study.seed=7 -o modules.study.experiments=sum,pi"
+    command = "tollgate run -study -o modules.study.seed=7 -o modules.study.experiments=sum,pi"
     assert part.command == f"{command} -o modules.study.short=true"
 
 

@@ -13,6 +13,7 @@ import psutil
 
 from tollgate.base.paths import SUITE
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.install import tools
 from tollgate.targets import leftovers, lock, pm2, probe
 from tollgate.workers.cgroups import CGROUPS, OWN, cores, groups, quota, words
 
@@ -28,7 +29,7 @@ FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_p
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 #: The next step where the machine's speed may vary: a comparison of the code with itself.
-NOISE = "`BASE=HEAD ./scripts/run -compare` shows whether a change can be seen all the same"
+NOISE = "`BASE=HEAD tollgate run -compare` shows whether a change can be seen all the same"
 
 
 def look(node_runs: bool) -> list[Diagnosis]:
@@ -49,13 +50,13 @@ def look(node_runs: bool) -> list[Diagnosis]:
 def _another_run() -> Diagnosis:
     pid = lock.holder()
     if pid is None:
-        return Diagnosis(OK, "other runs", "none is under way in this checkout")
+        return Diagnosis(OK, "other runs", "none is under way in this suite")
     todo = "wait for it or end it; two runs measure each other"
     return Diagnosis(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
 
 
 def _ports(node_runs: bool) -> list[Diagnosis]:
-    if not node_runs or not pm2.PM2.exists():
+    if not node_runs or not tools.pm2().exists():
         found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
         return [Diagnosis(WARN, "ports", found, "install these first")]
     try:

@@ -40,7 +40,7 @@ def make(arguments: argparse.Namespace) -> int:
         return ExitCode.ERROR
     for verb, paths in (("made", new), ("changed", changed)):
         print(*(f"{verb:8}{path}" for path in paths), sep="\n")
-    print(f"\nRun it: ./scripts/run -{target.name}\n{_next(target)}")
+    print(f"\nRun it: tollgate run -{target.name}\n{_next(target)}")
     return 0
 
 

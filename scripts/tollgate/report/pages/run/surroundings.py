@@ -9,7 +9,7 @@ from pathlib import Path
 from tollgate.base.paths import SUITE
 from tollgate.record import manifest
 
-#: What scripts/run puts before the arguments that it is given.
+#: What `tollgate run` puts before the arguments that it is given.
 _RUN_FILE = "taurus.yml"
 #: An option that the run made again must not take over: it would write over this one.
 _FOLDER = "settings.artifacts-dir="
@@ -19,7 +19,7 @@ def report_command(run: Path) -> str:
     """Makes the page of a run's folder again, wherever that stands."""
     path = run.resolve()
     name = str(path.relative_to(SUITE) if path.is_relative_to(SUITE) else path)
-    return f".venv/bin/tollgate report {shlex.quote(name)}"
+    return f"tollgate report {shlex.quote(name)}"
 
 
 def repeat_command_line(record: manifest.Manifest) -> str | None:
@@ -29,7 +29,7 @@ def repeat_command_line(record: manifest.Manifest) -> str | None:
         return None
     given = _without_folder(record.arguments)
     is_usual = given[:1] == [_RUN_FILE]
-    words = ["./scripts/run", *given[1:]] if is_usual else [".venv/bin/bzt", *given]
+    words = ["tollgate", "run", *given[1:]] if is_usual else ["bzt", *given]
     settings = record.environment.get("variables", {}).items()
     return " ".join(
         [*(f"{name}={shlex.quote(str(it))}" for name, it in settings), shlex.join(words)]

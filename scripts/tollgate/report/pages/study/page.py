@@ -85,7 +85,7 @@ def _command(how: study_run.StudyRun) -> str:
         settings["short"] = "true"
     if how.rounds:
         settings["rounds"] = str(how.rounds)
-    words = ["./scripts/run", "-study"]
+    words = ["tollgate", "run", "-study"]
     for name, value in settings.items():
         words += ["-o", f"modules.study.{name}={value}"]
     return shlex.join(words)
