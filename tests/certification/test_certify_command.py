@@ -49,7 +49,7 @@ def called(tmp_path, monkeypatch, capsys):
         (["run", "--minutes", "long"], "argument --minutes: invalid float value: 'long'"),
         (["table", "--sequences", "many"], "argument --sequences: invalid int value: 'many'"),
         (["table"], "has a verdict: `certify run`\n"),
-        (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
+        (["lunch"], "certify: 'lunch' is no command: "),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_line_with_exit_code_1(called, arguments, said):

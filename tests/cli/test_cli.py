@@ -5,7 +5,7 @@ import json
 import pytest
 
 import support
-from support import run_folder
+from support import command, run_folder
 from tollgate.base.paths import SUITE
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
@@ -158,3 +158,9 @@ def test_the_command_is_installed_and_prints_in_any_encoding(tmp_path):
     done = support.run(SUITE / ".venv/bin/tollgate", "judge", tmp_path, env=ascii_only)
     assert (done.returncode, done.stderr) == (3, "")
     assert "\nnap ?: FAIL\n" in done.stdout
+
+
+def test_a_misspelt_command_is_refused_with_the_nearest():
+    code, out, said = command.tollgate("jugde", "reports/latest")
+    assert (code, out) == (1, "")
+    assert said == "tollgate: 'jugde' is no command: did you mean 'judge'?\n"

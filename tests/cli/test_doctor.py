@@ -20,11 +20,11 @@ from tollgate.targets.pm2 import declared_apps
 TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")
 
 
-def doctor(**env):
+def doctor(*words, **env):
     """On ports of its own."""
     names = [f"PORT_{name.upper().replace('-', '_')}" for name in declared_apps()]
     ports = {name: str(support.free_port()) for name in names}
-    return support.tollgate("doctor", env=support.environment(**(ports | env)))
+    return support.tollgate("doctor", *words, env=support.environment(**(ports | env)))
 
 
 def told(done, what):
@@ -68,6 +68,46 @@ def test_free_ports_are_named():
     status, found, _ = told(doctor(PORT_FORK=str(port)), "ports")
     assert status == "ok"
     assert found.startswith(f"free: {port}, ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "env", "apps"),
+    [
+        ((), {}, ("fork", "cluster")),
+        (("-check",), {}, ("fork", "cluster")),
+        (("-stress",), {"MODE": "fork"}, ("fork",)),
+        (
+            ("-compare",),
+            {},
+            [f"{it}{n}" for it in ("base", "head") for n in ("", "-2", "-3", "-4")],
+        ),
+        (("-study",), {}, ("balancer", "pi-1", "fork")),
+    ],
+)
+def test_the_ports_looked_at_are_those_of_the_apps_that_the_kind_starts(kind, env, apps):
+    ports = {f"PORT_{name.upper().replace('-', '_')}": str(support.free_port()) for name in apps}
+    status, found, _ = told(doctor(*kind, **ports, **env), "ports")
+    looked_at = found.removeprefix("free: ").split(", ")
+    assert status == "ok"
+    assert set(ports.values()) <= set(looked_at)
+    assert kind == ("-study",) or len(looked_at) == len(apps)
+
+
+@pytest.mark.parametrize(
+    ("kind", "env"),
+    [("-plan", {}), ("-compare", {"BASE_URL": "http://a", "HEAD_URL": "http://b"})],
+)
+def test_a_kind_that_starts_no_app_needs_no_port(kind, env):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        done = doctor(kind, PORT_FORK=str(port), **env)
+    assert told(done, "ports")[:2] == ["ok", f"none is needed: {kind} starts no app"]
+
+
+def test_a_kind_that_there_is_not_is_refused_with_the_nearest():
+    done = doctor("-strss")
+    told = "tollgate: unrecognized arguments: -strss: did you mean '-stress'?\n"
+    assert (done.returncode, done.stderr) == (1, told)
 
 
 @pytest.mark.parametrize(("what", "least"), [("Node", "20"), ("Java", "17")])
@@ -159,7 +199,7 @@ def test_another_run_that_is_under_way_is_in_the_way(monkeypatch):
     monkeypatch.setattr(lock, "holder", lambda: 4711)
     pid, todo = "one is under way (bzt with pid 4711)", "wait for it or end it; two runs measure "
     unseen = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
-    assert machine.look(node_runs=False)[:2] == [
+    assert machine.look(False, "check")[:2] == [
         Diagnosis(FAIL, "other runs", pid, f"{todo}each other"),
         Diagnosis(WARN, "ports", unseen, "install these first"),
     ]
@@ -172,11 +212,11 @@ def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up():
 
 
 def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(monkeypatch, capsys):
-    def interrupted(_node_runs):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(machine, "look", interrupted)
-    assert show(argparse.Namespace()) == 2
+    assert show(argparse.Namespace(kind="check")) == 2
     out, err = capsys.readouterr()
     assert err == "tollgate: interrupted: what is above holds\n"
     assert "Taurus" in out
@@ -271,7 +311,7 @@ def test_what_cannot_be_read_is_said_and_held_against_nobody():
 
 def test_all_of_this_machine_can_be_told():
     names = ["other runs", "ports", "cores", "memory", "disk", "load", "frequency", "clock"]
-    assert [each.what for each in machine.look(node_runs=False)] == names
+    assert [each.what for each in machine.look(False, "check")] == names
 
 
 def test_only_a_failure_is_in_the_way():

@@ -15,7 +15,7 @@ LOG = logging.getLogger("test")
 @pytest.mark.parametrize(
     ("setting", "variable", "expected"),
     [
-        *((None, None, None), ("off", None, None), (0, None, None), ("20s", None, 20.0)),
+        *((None, None, None), ("off", None, None), ("20s", None, 20.0)),
         *((30, None, 30.0), ("90 s", None, 90.0), ("2min", None, 120.0)),
         *(("1m30s", None, 90.0), ("1m 30s", None, 90.0), ("1h 1s", None, 3601.0)),
         *(("1m", "10s", 10.0), ("20s", "off", None), ("20s", "", 20.0)),
@@ -23,18 +23,19 @@ LOG = logging.getLogger("test")
 )
 def test_the_period_is_the_environments_or_else_the_settings(setting, variable, expected):
     environment = {} if variable is None else {"RELOAD_EVERY": variable}
-    assert period_of(setting, environment) == expected
+    settings = {} if setting is None else {"reload-every": setting}
+    assert period_of(settings, environment) == expected
 
 
 @pytest.mark.parametrize(
     "value",
-    ["soon", "-5s", "inf", "20 parsecs", "nan", "2,5s", "every 20s", "20 30", "5s 3", "2.5s"],
+    ["soon", "-5s", "inf", "20 parsecs", "nan", "2,5s", "every 20s", "20 30", "5s 3", "2.5s", "0"],
 )
 def test_a_period_that_is_no_time_is_refused_with_where_it_stands(value):
     with pytest.raises(TaurusConfigError, match=r"modules\.targets\.reload-every is "):
-        period_of(value, {})
+        period_of({"reload-every": value}, {})
     with pytest.raises(TaurusConfigError, match="RELOAD_EVERY is "):
-        period_of("20s", {"RELOAD_EVERY": value})
+        period_of({"reload-every": "20s"}, {"RELOAD_EVERY": value})
 
 
 @pytest.mark.parametrize(

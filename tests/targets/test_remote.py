@@ -148,15 +148,15 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
     }
 
 
-NO_LIST = "write a list of entries with a `path`"
-
-
 @pytest.mark.parametrize(
     ("probes", "said"),
     [
-        *(("/a", NO_LIST), ([{"path": "/a"}], NO_LIST), ([{"path": "a", "answer": ""}], NO_LIST)),
-        *((["/a"], NO_LIST), ([{"path": "/a", "x": 1}], NO_LIST)),
-        ([{"path": "/a", "answer": "("}], "0.answer: input should be a valid regular expression"),
+        ("/a", "probes is '/a': write a list of paths with answers"),
+        (["/a"], "probes is ['/a']: write a list of paths with answers"),
+        ([{"path": "/a"}], "probes.0.answer is missing: write a regular expression"),
+        ([{"path": "a", "answer": ""}], "probes.0.path is 'a': write a path that begins with /"),
+        ([{"path": "/a", "x": 1}], "probes.0 has the setting 'x', which does not exist: known are"),
+        ([{"path": "/a", "answer": "("}], "probes.0.answer is '(': write a regular expression"),
     ],
 )
 def test_probes_that_nobody_could_ask_are_refused(configured, probes, said):

@@ -290,7 +290,7 @@ def test_no_server_is_left_behind():
     [
         ({"of": ""}, "modules.capacity.of"),
         ({"of": ["sum", "serch"]}, "did you mean 'search'"),
-        ({"limits": []}, "no limits"),
+        ({"limits": []}, r"modules.capacity.limits is \[\]: name at least one"),
         ({"limits": ["fail>0%"]}, "fail"),
         ({"limits": ["avg-rt>1s"]}, "avg-rt"),
         ({"budget": "soon"}, "modules.capacity.budget"),

@@ -48,6 +48,15 @@ def test_a_misspelt_kind_is_refused_with_the_nearest(kind, at):
     assert told.endswith(f": known are {', '.join(KINDS)}")
 
 
+def test_check_is_a_kind_of_a_suite_that_does_not_name_it(tmp_path):
+    suite = tmp_path / "taurus.yml"
+    suite.write_text("cli-aliases: {mine: {}}\n")
+    made = engine(["check"])
+    made.artifacts_dir = str(tmp_path / "run")
+    made.configure([str(BASE_CONFIG), str(suite)], False)
+    assert made.config["cli-aliases"]["check"] == {}
+
+
 @given(
     st.sampled_from(["modules", "services", "reporting", "scenarios", "execution"]), st.integers(1)
 )

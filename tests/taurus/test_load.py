@@ -83,7 +83,7 @@ REFUSED = [
     ([], {"env": {"SCALE": "30000"}} | FOLLOWS, "load: .*to measure: take a smaller one"),
     ([FORK, CLUSTER], {"env": {"MODE": "clutser"}}, "load: .*did you mean 'cluster'"),
     *(
-        ([], FOLLOWS | {"length": length}, f"load: length is .*: {NUMBER} such as")
+        ([], FOLLOWS | {"length": length}, f"load: modules.load.length is .*: {NUMBER} such as")
         for length in ("half", "1/0", "inf")
     ),
     *(

@@ -113,7 +113,7 @@ def test_settings_do_what_the_environment_does(plan):
         *(
             (
                 {"path": "plans/check.jmx", "stop-after": it},
-                f"STOP_AFTER is {it!r}: write whole seconds",
+                f"modules.plan.stop-after is {it!r}: write whole seconds",
             )
             for it in ("soon", "1x", "-1s", "0s", "1.5s")
         ),

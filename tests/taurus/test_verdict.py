@@ -8,6 +8,7 @@ from bzt import ManualShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import compare_folder, run_folder
+from tollgate.base.settings import SettingError
 from tollgate.record import manifest
 from tollgate.taurus.refusals import checked_settings
 from tollgate.taurus.shared import under_way
@@ -85,17 +86,17 @@ def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
 
 @pytest.mark.parametrize("value", [-0.01, 0.6, "2 %", None])
 def test_a_tolerance_of_the_forecast_that_is_no_share_is_refused(value):
-    assert checked_settings({"forecast-tolerance": 0.05}) == {"forecast_tolerance": 0.05}
-    with pytest.raises(TaurusConfigError, match="forecast-tolerance: input should be "):
+    wanted = ("check", {"forecast_tolerance": 0.05})
+    assert checked_settings({"forecast-tolerance": 0.05}) == wanted
+    words = "write a number from 0 to 0.5"
+    with pytest.raises(SettingError, match=f"forecast-tolerance is {value!r}: {words}"):
         checked_settings({"forecast-tolerance": value})
 
 
 @pytest.mark.parametrize("value", ["yes", "maybe", None, 2])
 def test_whether_a_run_cut_short_counts_is_true_or_false_and_nothing_between(value):
-    assert checked_settings({"cut-short-counts": True}) == {"cut_short_counts": True}
-    with pytest.raises(
-        TaurusConfigError, match="cut-short-counts: input should be a valid boolean"
-    ):
+    assert checked_settings({"cut-short-counts": True}) == ("check", {"cut_short_counts": True})
+    with pytest.raises(SettingError, match=f"cut-short-counts is {value!r}: write true or false"):
         checked_settings({"cut-short-counts": value})
 
 

@@ -24,9 +24,10 @@ from certification.probe import ProbeError, probe
 from certification.processes import neighbour, run_to_end
 from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.base.paths import SUITE
+from tollgate.base.settings import SettingError, seconds_of
 from tollgate.compare import record, samples
 from tollgate.compare.model import Blocks
-from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
+from tollgate.compare.settings import LARGEST_SEED, seeds_of
 from tollgate.record import manifest
 from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError

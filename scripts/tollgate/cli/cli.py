@@ -13,7 +13,7 @@ tollgate gui PLAN                       open a plan in JMeter's window
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
 tollgate install                        install JMeter and PM2, which `run` does by itself
-tollgate doctor                         what is in the way of a run on this machine
+tollgate doctor [-KIND]                 what is in the way of such a run on this machine
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
-from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target
+from tollgate.base.text import did_you_mean
+from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target, run
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import EvidenceError, refuse_lower_bounds
 from tollgate.gather.interim import judged_until_ms
@@ -52,7 +54,12 @@ _PROBLEMS = (
 
 def main() -> None:
     """Run the command named on the command line; exits with its exit code."""
-    arguments = _parser().parse_args()
+    parser = _parser()
+    arguments, rest = parser.parse_known_args()
+    if rest:
+        options = getattr(arguments, "options", ())
+        step = f": {did_you_mean(rest[0], options)}" if options else ""
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{step}")
     if sys.stdout is None:
         sys.exit("tollgate: standard output is closed, and there is something to print: open it")
     try:
@@ -106,6 +113,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _install(_arguments: argparse.Namespace) -> int:
     assemble.provide()
+    if (paths.SUITE / paths.RUN_FILE).is_file():
+        run.lay_out_schema()
     return 0
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import yaml
 
 from tollgate.base.paths import RUN_FILE, SUITE
+from tollgate.base.settings import number
 from tollgate.base.text import duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps
 from tollgate.forecast.read import ForecastError, read_forecast
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.report.console import steps_table
-from tollgate.taurus.shared import number
 
 DEFAULT = Path("data/forecast.csv")
 #: What `stress`, `load` and `soak` set: see taurus.yml.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
 
 import yaml
 
-from tollgate.base import paths
+from tollgate.base import atomic, paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.install import assemble
 
+#: Of taurus.yml.
+SCHEMA = paths.PACKAGE / "taurus" / "taurus.schema.json"
 KINDS = {
     "check": "constant load until each criterion is decided; the default",
     "stress": "the forecast of a day",
@@ -49,6 +52,7 @@ def main(arguments: list[str]) -> None:
         return
     if problem := paths.no_suite():
         sys.exit(f"tollgate: {problem}")
+    lay_out_schema()
     try:
         assemble.provide()
     except assemble.InstallError as problem:
@@ -64,8 +68,19 @@ def main(arguments: list[str]) -> None:
     bzt.main()
 
 
+def lay_out_schema() -> None:
+    """Put the JSON Schema of taurus.yml where its first line names it for editors. No run needs it
+    there, so that one goes on where it can't be written."""
+    text, place = SCHEMA.read_text(encoding="utf-8"), paths.STATE / SCHEMA.name
+    with contextlib.suppress(OSError):
+        if place.is_file() and place.read_text(encoding="utf-8") == text:
+            return
+        place.parent.mkdir(exist_ok=True)
+        atomic.write(place, text)
+
+
 def _help() -> str:
-    own = [f"-{it}" for it in _own_kinds()]
+    own = [f"-{it}" for it in own_kinds()]
     codes = {f"{code:d} {code.name}": meaning for code, meaning in _CODES.items()}
     return "\n".join(
         (
@@ -85,7 +100,8 @@ def _rows(table: dict[str, str]) -> list[str]:
     return [f"  {name:<{width}}  {text}" for name, text in table.items()]
 
 
-def _own_kinds() -> list[str]:
+def own_kinds() -> list[str]:
+    """The kinds that the suite's taurus.yml has besides KINDS."""
     try:
         read = yaml.safe_load((paths.SUITE / paths.RUN_FILE).read_text(encoding="utf-8"))
         return sorted(set(read["cli-aliases"]) - set(KINDS))

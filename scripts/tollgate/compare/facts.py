@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from tollgate.base.settings import SettingError
 from tollgate.compare import record as compare_record
 from tollgate.compare import samples
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, compared
-from tollgate.compare.settings import SettingError, lag_s
+from tollgate.compare.settings import lag_s
 from tollgate.plan.model import Plan
 from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError
 from tollgate.samples.store import Store

@@ -1,25 +1,5 @@
 """The settings under modules.compare, with the environment that goes before them, as values. Pure.
 
-    base: main            [BASE] a git revision; by default the merge base with the main branch
-    base-url, head-url    [BASE_URL, HEAD_URL] both: compare what runs there, and start nothing
-    mode: fork            [MODE] of both apps, or `cluster`
-    effect: 5%            the smallest rise of a response time that matters
-    typical-effect: 2%    the same of the typical request
-    error-effect: 0.2%    the same of the error rate, in percentage points
-    stall-effect: 3%      the same of the share of answers that stall, in percentage points
-    false-alarm: 1%       how often a candidate that is like the base may fail
-    miss: 2%              how often a metric may pass in spite of a rise as large as the effect
-    budget: 10m           of measuring; a kind that names none compares nothing
-    gates: typical,p50,p95,stalls,errors    what decides; p99 and mean are informational
-    labels: sum,search    the labels that decide; by default all of the plan
-    first: 60             seconds of measuring before the samples are first looked at
-    every: 30             seconds from one look to the next
-    fail-fast: true       whether a decided FAIL ends the measuring
-    cpu-share: 50%        of the cores that base, head and JMeter may need together; the plan's
-                          arrivals come slower where they would need more
-    profile: true         find out what head computes more after any verdict; by default after a
-                          FAIL, with false never
-
 HEAD_INJECT_WORK_PERCENT and HEAD_INJECT_DELAY_MS, of the environment alone, slow head.
 """
 
@@ -28,26 +8,35 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from tollgate.base import records
+from pydantic import BeforeValidator, Field
+
+from tollgate.base.settings import (
+    SETTINGS,
+    HalfShare,
+    Names,
+    Seconds,
+    SettingError,
+    Share,
+    Word,
+    form,
+    names,
+    read,
+)
 from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
-from tollgate.compare.model import GateSettings
+from tollgate.compare.model import METRICS, GateSettings, Metric
 from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
 TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
 #: Seconds beyond the timeouts in which JMeter writes down what it has given up.
 WRITING_S = 1.0
-
-
-class SettingError(ValueError):
-    """One line: which setting, its value, what to write."""
 
 
 def lag_s(properties: Mapping[str, object]) -> float:
@@ -75,76 +64,110 @@ INJECTIONS = {
     "INJECT_WORK_PERCENT": ("work_percent", r"\d+(\.\d+)?", "a number of percent such as 20"),
     "INJECT_DELAY_MS": ("delay_ms", r"\d+", "a whole number of milliseconds such as 5"),
 }
-_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+Gates = Annotated[
+    tuple[Metric, ...],
+    BeforeValidator(names),
+    Field(min_length=1),
+    form(
+        f"name at least one of {', '.join(METRICS)}",
+        "array",
+        "string",
+        pattern=rf"({'|'.join(METRICS)}|\s|,)+",
+        items={"enum": [*METRICS]},
+        minItems=1,
+    ),
+]
+#: Variables that go before settings.
+VARIABLES = {"base": "BASE", "base-url": "BASE_URL", "head-url": "HEAD_URL", "mode": "MODE"}
 
 
 @dataclass(frozen=True)
 class CompareSettings:
-    """modules.compare, and what the environment says of it."""
+    """Base and head, compared at the same time; without a budget nothing is."""
 
-    __pydantic_config__ = records.STRICT
+    __pydantic_config__ = SETTINGS
 
+    base: Word | None = None
+    """A git revision; by default the merge base with the main branch. BASE goes before it."""
+    base_url: Word | None = None
+    """Of a service that runs already, as head-url is. BASE_URL goes before it."""
+    head_url: Word | None = None
+    """Of the other one. HEAD_URL goes before it."""
+    mode: Literal["fork", "cluster"] = "fork"
+    """Of both apps, for they run at the same time. MODE goes before it."""
+    effect: Share = GateSettings.effect
+    """The smallest rise of a response time that matters."""
+    typical_effect: Share = GateSettings.typical_effect
+    """The same of the typical request."""
+    error_effect: HalfShare = GateSettings.error_effect
+    """The same of the error rate, in percentage points."""
+    stall_effect: HalfShare = GateSettings.stall_effect
+    """The same of the share of answers that stall, in percentage points."""
+    false_alarm: HalfShare = GateSettings.false_alarm
+    """How often a candidate that is like the base may fail."""
+    miss: HalfShare = GateSettings.miss
+    """How often a metric may pass in spite of a rise as large as the effect."""
+    budget: Seconds | None = None
+    """Of measuring, at most."""
+    gates: Gates = GateSettings.gates
+    """The metrics that decide; p99 and mean are informational."""
+    labels: Names = GateSettings.labels
+    """The labels that decide; by default all of the plan."""
+    first: Seconds = FIRST_S
+    """Of measuring before the samples are first looked at."""
+    every: Seconds = 30.0
+    """From one look to the next."""
+    fail_fast: bool = GateSettings.fail_fast
+    """Whether a decided FAIL ends the measuring."""
+    cpu_share: Share = 0.5
+    """Of the cores that base, head and JMeter may need together; arrivals come slower where they
+    would need more."""
+    profile: bool | None = None
+    """Whether to find out what head computes more, after any verdict; by default after a FAIL."""
+
+
+@dataclass(frozen=True)
+class CompareSetup:
+    """What the settings and the environment ask for."""
+
+    settings: CompareSettings
     gate: GateSettings
     """What is promised."""
-    base: str | None = None
-    """A revision; None for the default."""
-    urls: tuple[Url, Url] | None = None
+    urls: tuple[Url, Url] | None
     """Of base and head; None where PM2 runs them."""
-    mode: Literal["fork", "cluster"] = "fork"
-    """Of both, for they run at the same time."""
-    first_s: float = FIRST_S
-    """When to look first."""
-    every_s: float = 30.0
-    """From one look to the next."""
-    injected: dict[str, float] = field(default_factory=dict)
+    injected: dict[str, float]
     """What slows head alone, by the name that it has in compare.json; only what is not 0."""
-    profile: bool | None = None
-    """After any verdict or none; None for after a FAIL."""
-    cpu_share: float = 0.5
-    """Of the cores, what both sides and JMeter may need."""
 
 
-def read_settings(
-    settings: Mapping[str, object], environment: Mapping[str, str]
-) -> CompareSettings:
+def read_setup(settings: Mapping[str, object], environment: Mapping[str, str]) -> CompareSetup:
     """Raises SettingError. An empty variable counts as unset, as it does for the apps."""
     given = {name: value for name, value in environment.items() if value}
-    urls = _urls(settings, given)
+    found = read(CompareSettings, settings, "modules.compare", given, VARIABLES)
+    urls = _urls(found)
     if urls:
-        _refuse_with_urls(settings, given)
-    own = {name: it for name, it in settings.items() if name in _READERS and it is not None}
-    own |= {name.lower(): given[name] for name in ("BASE", "MODE") if name in given}
-    values = {
-        _FIELDS.get(name, name.replace("-", "_")): _READERS[name](name, it)
-        for name, it in own.items()
-    }
-    promised = {it.name: values.pop(it.name) for it in fields(GateSettings) if it.name in values}
-    read = {"gate": promised, "injected": _injected(given), **values}
-    try:
-        found = replace(records.parse(CompareSettings, read), urls=urls)
-    except ValueError as problem:
-        name, _, why = str(problem).removeprefix("gate.").partition(": ")
-        raise SettingError(f"{name.replace('_', '-')}: {why}") from None
-    _check_looks(found.first_s, found.every_s, found.gate.budget_s)
-    return found
+        _refuse_with_urls(found, given)
+    shared = {it.name for it in fields(CompareSettings)} & {it.name for it in fields(GateSettings)}
+    promised = {name: getattr(found, name) for name in shared}
+    gate = GateSettings(**promised, budget_s=found.budget or GateSettings.budget_s)
+    _check_looks(found.first, found.every, gate.budget_s)
+    return CompareSetup(found, gate, urls, _injected(given))
 
 
-def _urls(settings: Mapping[str, object], given: Mapping[str, str]) -> tuple[Url, Url] | None:
-    names = {"BASE_URL": "base-url", "HEAD_URL": "head-url"}
-    texts = {name: given.get(name) or settings.get(key, None) for name, key in names.items()}
+def _urls(settings: CompareSettings) -> tuple[Url, Url] | None:
+    texts = {"BASE_URL": settings.base_url, "HEAD_URL": settings.head_url}
     missing = [name for name, text in texts.items() if not text]
     if len(missing) == len(texts):
         return None
     if missing:
         raise SettingError(f"{missing[0]} is missing: two URLs are compared, or two revisions")
     try:
-        base, head = (read_url(name, str(text)) for name, text in texts.items())
+        base, head = (read_url(name, text) for name, text in texts.items())
     except ValueError as problem:
         raise SettingError(str(problem)) from None
     return base, head
 
 
-def _refuse_with_urls(settings: Mapping[str, object], given: Mapping[str, str]) -> None:
+def _refuse_with_urls(settings: CompareSettings, given: Mapping[str, str]) -> None:
     """What would say something about apps that are not started."""
     heads = [f"HEAD_{name}" for name in INJECTIONS]
     for name in ("BASE", "MODE", *INJECTIONS, *heads):
@@ -153,7 +176,7 @@ def _refuse_with_urls(settings: Mapping[str, object], given: Mapping[str, str]) 
                 f"{name} is {given[name]!r}, and BASE_URL and HEAD_URL are set, so that nothing is "
                 "started that it could change: unset one or the other"
             )
-    if settings.get("base", None) is not None:
+    if settings.base is not None:
         raise SettingError("base and the two URLs are set: leave one or the other out")
 
 
@@ -171,51 +194,6 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
         if float(text):
             found[short] = float(text)
     return found
-
-
-def _share(name: str, value: object) -> float:
-    """`5%` or 0.05."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)", str(value).strip())
-    share = float(match[1]) / (100 if match[2] else 1) if match else math.nan
-    if isinstance(value, bool) or not 0 < share < 1:
-        raise SettingError(
-            f"{name} is {value!r}: write a share above 0 and below 1, such as 5% or 0.05"
-        )
-    return share
-
-
-def seconds_of(name: str, value: object) -> float:
-    """`600`, `10m`, `10min`, `90 s`, `1m30s` or `1h`: whole seconds, for these are what is counted.
-    name: of the setting. Raises SettingError."""
-    number, text = r"(\d+(?:\.\d+)?)", str(value).strip()
-    parts = re.findall(rf"{number}\s*(min|[smh]?)", text)
-    is_time = re.fullmatch(rf"{number}|({number}\s*(min|[smh])\s*)+", text)
-    seconds = sum(float(it) * _SECONDS[unit] for it, unit in parts) if is_time else math.nan
-    if isinstance(value, bool) or not seconds >= 1 or seconds % 1:
-        raise SettingError(f"{name} is {value!r}: write whole seconds, such as 600 or 10m")
-    return seconds
-
-
-def _names(name: str, value: object) -> tuple[str, ...]:
-    """A list, or names parted by commas."""
-    parts = value if isinstance(value, list) else str(value).split(",")
-    names = tuple(dict.fromkeys(each for each in (str(part).strip() for part in parts) if each))
-    if not names:
-        raise SettingError(f"{name} is {value!r}: name at least one")
-    return names
-
-
-_SHARES = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
-#: How each setting but the two URLs is read.
-_READERS: dict[str, Callable[[str, object], object]] = {
-    **dict.fromkeys((*_SHARES, "cpu-share"), _share),
-    **dict.fromkeys(("budget", "first", "every"), seconds_of),
-    **dict.fromkeys(("gates", "labels"), _names),
-    **dict.fromkeys(("mode", "fail-fast", "profile"), lambda _, value: value),
-    "base": lambda _, value: str(value),
-}
-SETTINGS = (*_READERS, "base-url", "head-url")
-_FIELDS = {"budget": "budget_s", "first": "first_s", "every": "every_s"}
 
 
 def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:

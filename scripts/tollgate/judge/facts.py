@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Text, Unwritten
-from tollgate.base.records import STRICT
+from tollgate.base.settings import SETTINGS
 from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
@@ -249,14 +249,16 @@ class MeasuredRun:
 class JudgeSettings:
     """How strictly to judge. A misspelt value must not choose the lenient side by itself."""
 
-    __pydantic_config__ = STRICT
+    __pydantic_config__ = SETTINGS
 
     inconclusive_passes: bool = False
+    """Whether INCONCLUSIVE exits with 0."""
     cut_short_counts: bool = False
     """Whether an interrupted run is judged by what was measured until then."""
     latency: Literal["response", "service"] = "response"
     """`response` judges response time where a schedule exists, `service` never does."""
     confidence: Annotated[float, Field(ge=0.5, le=0.9999)] = 0.95
+    """Of each interval, as a share."""
     missing_share: Tolerance = 0.01
     """Of the scheduled requests, how many may be missing before the run is broken whatever its
     criteria say; one always may. Fewer are counted against each criterion."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Annotated
 
-from pydantic import BeforeValidator
-
-from tollgate.base import records
 from tollgate.base.fields import Count, Whole
+from tollgate.base.settings import SETTINGS, Names, SettingError, Word, read
 from tollgate.base.text import did_you_mean
 from tollgate.study.design import only, shorten
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
@@ -28,41 +24,31 @@ SLOWER = "INJECT_WORK_PERCENT"
 DEFAULT_SEED = 21
 
 
-class SetupError(ValueError):
+class SetupError(SettingError):
     """One line: what can't be measured and what to do."""
-
-
-def _names(value: object) -> tuple[str, ...]:
-    """A list, or names parted by commas."""
-    parts = value if isinstance(value, list) else str(value or "").split(",")
-    return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 
 @dataclass(frozen=True)
 class StudySettings:
-    """modules.study."""
+    """The published experiments, measured here; without a design none is."""
 
-    __pydantic_config__ = records.STRICT
+    __pydantic_config__ = SETTINGS
 
-    design: Path
-    """The file."""
+    design: Word | None = None
+    """The file that says what each arm is."""
     seed: Count = DEFAULT_SEED
-    """Of the order of the blocks."""
+    """Of the order in which the arms take turns."""
     short: bool = False
-    """A smoke."""
+    """Whether to measure for about a minute only, as a smoke test without conclusions."""
     rounds: Whole | None = None
-    """In place of the design's; None for those."""
-    experiments: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
-    """Those that are to run, none for all."""
+    """In place of the design's."""
+    experiments: Names = ()
+    """Those that are to run; by default all."""
 
 
 def read_settings(settings: Mapping[str, object]) -> StudySettings:
-    """Raises SetupError."""
-    try:
-        own = {name: value for name, value in settings.items() if name != "class"}
-        found = records.parse(StudySettings, own)
-    except ValueError as problem:
-        raise SetupError(str(problem)) from None
+    """Raises SettingError, and SetupError for settings that do not go together."""
+    found = read(StudySettings, settings, "modules.study")
     if found.short and (found.rounds or 0) >= MIN_BLOCKS:
         raise SetupError(
             f"short is true and rounds is {found.rounds}: so many rounds answer claims, for which "

@@ -1,9 +1,5 @@
 """The run's own timetable of reloads: `pm2 reload` of the app under load, every so many seconds.
 
-Setting of the service `targets`, or the environment variable RELOAD_EVERY, which goes before it:
-
-    reload-every: 20s     `off`, as by default, reloads nothing
-
 While an execution's load runs, its app is reloaded at whole multiples of the period: from the end
 of the warm-up, which nothing is judged of, until so shortly before the end of the load that the
 reload would outlast it. One reload at a time; a time at which one still goes on is left out.
@@ -20,24 +16,32 @@ from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate.compare.settings import SettingError, seconds_of
+from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
 from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0
-_NONE = (None, "", "off", False, 0, "0")
 
 
-def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
+@dataclass(frozen=True)
+class TargetsSettings:
+    """The apps of a run, under PM2."""
+
+    __pydantic_config__ = SETTINGS
+
+    reload_every: SecondsOrOff = None
+    """How often `pm2 reload` replaces the workers of a cluster under load. RELOAD_EVERY goes before
+    it."""
+
+
+def period_of(settings: Mapping[str, Any], environment: Mapping[str, str]) -> float | None:
     """Seconds between two reloads, None for no reloads. Raises TaurusConfigError."""
-    name = "RELOAD_EVERY" if environment.get("RELOAD_EVERY") else "modules.targets.reload-every"
-    value = environment.get("RELOAD_EVERY") or setting
-    if value in _NONE:
-        return None
+    variables = {"reload-every": "RELOAD_EVERY"}
     try:
-        return seconds_of(name, value)
+        found = read(TargetsSettings, settings, "modules.targets", environment, variables)
     except SettingError as problem:
-        raise TaurusConfigError(f"targets: {problem}, or off") from None
+        raise TaurusConfigError(f"targets: {problem}") from None
+    return found.reload_every
 
 
 @dataclass

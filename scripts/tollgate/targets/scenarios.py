@@ -23,7 +23,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 from pydantic import Field, PositiveFloat
 
-from tollgate.base import records
+from tollgate.base.settings import SETTINGS, SettingError, read, says
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
 from tollgate.targets import pm2
@@ -109,14 +109,18 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Probe:
-    """What is asked before any load: a path, a regular expression for the answer, and how many
-    milliseconds it may take where the load was made for; None for any time."""
+    """What is asked before any load."""
 
-    __pydantic_config__ = records.STRICT
+    __pydantic_config__ = SETTINGS
 
-    path: Annotated[str, Field(pattern="^/")]
-    answer: re.Pattern[str]
-    expected_ms: Annotated[PositiveFloat | None, Field(validation_alias="expected-ms")] = None
+    path: Annotated[str, Field(pattern="^/"), says("write a path that begins with /")]
+    """What is asked for."""
+    answer: Annotated[
+        re.Pattern[str], says("write a regular expression that the body of the answer must contain")
+    ]
+    """A regular expression that the body of the answer must contain."""
+    expected_ms: Annotated[PositiveFloat | None, says("write milliseconds above 0")] = None
+    """How many milliseconds it may take where the load was made for; by default any time."""
 
 
 Probes = list[Probe]
@@ -133,13 +137,11 @@ def probes_of(given: object, where: str) -> Probes | None:
     if given is None:
         return None
     try:
-        return records.parse(Probes, given)
-    except (ValueError, TypeError) as problem:
-        raise TaurusConfigError(
-            f"targets: probes of {where}: {problem}: write a list of entries with a `path` that "
-            "begins with / and, as `answer`, a regular expression that the body must contain; "
-            "`expected-ms` may say how long it takes where the load was made for"
-        ) from None
+        if not isinstance(given, list) or not all(isinstance(it, dict) for it in given):
+            raise SettingError(f"{where}.probes is {given!r}: write a list of paths with answers")
+        return [read(Probe, it, f"{where}.probes.{place}") for place, it in enumerate(given)]
+    except SettingError as problem:
+        raise TaurusConfigError(f"targets: {problem}") from None
 
 
 def is_inline(execution: Mapping) -> bool:
@@ -180,10 +182,10 @@ def wanted_probes(config: Mapping[str, Any], of_the_service: object) -> dict[str
     """What each app is asked before any load, by its name: the probes of the scenarios that name
     it, or those of the service `targets` where a scenario has none of its own. Raises
     TaurusConfigError."""
-    common = probes_of(of_the_service, "the service `targets`") or []
+    common = probes_of(of_the_service, "services.targets") or []
     found: dict[str, Probes] = {}
     for name, scenario in executions_of(config):
-        own = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        own = probes_of(scenario.get("probes", None), f"scenarios.{name}")
         for target in targets_of(scenario, name):
             mine = found.setdefault(target, [])
             mine += [each for each in (common if own is None else own) if each not in mine]
@@ -208,7 +210,7 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
                     "Request Defaults"
                 )
         scenario.merge({"properties": remote.properties})
-        probes = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        probes = probes_of(scenario.get("probes", None), f"scenarios.{name}")
         yield name, remote, probes or []
 
 

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tollgate.base.settings import SettingError
 from tollgate.base.text import some_of
 from tollgate.base.urls import Url
 from tollgate.compare.record import SideRecord
-from tollgate.compare.settings import INJECTIONS, SettingError
+from tollgate.compare.settings import INJECTIONS
 from tollgate.targets import pm2, probe
 from tollgate.targets.git import Revisions
 

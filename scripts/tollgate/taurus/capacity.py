@@ -1,15 +1,5 @@
 """Taurus service `capacity`: searches each execution for the highest rate that keeps the limits.
 
-Settings, under modules.capacity in taurus.yml; a kind that names no budget searches for nothing:
-
-    of: sum                         what is asked, or a list of which each arrival asks one at
-                                    random: controllers of the plan
-    rate: NAME                      the property from which a plan of the user's own, which reads
-                                    no file of arrivals, has its rate: one pass through the thread
-                                    group that reads it is asked, whatever `of` is
-    limits: [p95>250ms, fail>0.1%]  what must not happen in a trial
-    budget: 5m                      of an execution, behind the generator's own ceiling
-
 JMeter reads a file of arrivals that grows while it runs, so that one JMeter sends all rates. Here
 each trial is drawn, written down some moments before it is due, and measured once it is answered.
 
@@ -23,13 +13,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
+from tollgate.base.settings import SETTINGS, Listed, Seconds, Word, read
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
@@ -37,7 +28,6 @@ from tollgate.capacity.iterations import Iteration, write_by_arrivals
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
 from tollgate.capacity.running import DEFAULTS, Search
-from tollgate.compare.settings import seconds_of
 from tollgate.criteria.grammar import CriterionError
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
@@ -51,11 +41,25 @@ from tollgate.taurus.shared import (
     is_running,
     problems_as,
     property_of,
-    refuse_unknown,
     under_way,
 )
 
-SETTINGS = ("of", "rate", "limits", "budget")
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The highest rate that keeps the limits; without a budget none is searched for."""
+
+    __pydantic_config__ = SETTINGS
+
+    of: Listed = ()
+    """What is asked: controllers of the plan, of which each arrival asks one at random."""
+    rate: Word | None = None
+    """The property from which a plan that reads no file of arrivals has its rate: one pass through
+    the thread group that reads it is asked, whatever `of` is."""
+    limits: Listed = ()
+    """What must not happen in a trial, such as p95>250ms."""
+    budget: Seconds | None = None
+    """Of an execution, behind the generator's own ceiling."""
 
 
 class Capacity(OwnLoad):
@@ -74,15 +78,15 @@ class Capacity(OwnLoad):
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be searched."""
         super().prepare()
-        refuse_unknown("capacity", self.settings, SETTINGS)
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a trial in which workers are replaced measures something else")
-        record = self._record()
+        with problems_as(TaurusConfigError, "capacity", CriterionError, ValueError):
+            wanted = read(SearchSettings, self.settings, "modules.capacity")
+            record = _record(wanted)
         executions = executions_of(self.engine.config)
-        rate = self.settings.get("rate", None)
         for each in executions:
-            self._have_passes(*each, rate, record.of)
+            self._have_passes(*each, wanted.rate, record.of)
         self.idle_port = lock.free_port(socket.SOCK_STREAM)
         for each in executions:
             self._give(*each, record, self.idle_port)
@@ -97,22 +101,6 @@ class Capacity(OwnLoad):
             duration_text(record.settings.budget_s),
             ", ".join(self.records),
         )
-
-    def _record(self) -> CapacityRecord:
-        given = [self.settings.get(name, None) or [] for name in ("limits", "of")]
-        limits, names = (it if isinstance(it, list) else [it] for it in given)
-        if not names or not all(isinstance(it, str) for it in names):
-            raise TaurusConfigError(
-                f"capacity: modules.capacity.of is {self.settings.get('of')!r}: name a target of "
-                "the plan, such as sum, or a list of them"
-            )
-        with problems_as(TaurusConfigError, "capacity", CriterionError, ValueError):
-            settings = CapacitySettings(
-                limits=tuple(limit_of(str(it)) for it in limits),
-                budget_s=seconds_of("modules.capacity.budget", self.settings.get("budget")),
-                seed=secrets.randbelow(1 << 31),
-            )
-        return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
 
     def _have_passes(
         self, name: str, scenario: BetterDict, rate: str | None, of: Sequence[str]
@@ -193,3 +181,17 @@ class Capacity(OwnLoad):
             self.idle.stdout.close()
             end_by_stdin(self.idle)
             self.idle = None
+
+
+def _record(wanted: SearchSettings) -> CapacityRecord:
+    """Raises CriterionError and ValueError."""
+    if not wanted.of:
+        raise ValueError(
+            "modules.capacity.of is missing: name a target of the plan, such as sum, or a list"
+        )
+    settings = CapacitySettings(
+        limits=tuple(limit_of(it) for it in wanted.limits),
+        budget_s=wanted.budget,
+        seed=secrets.randbelow(1 << 31),
+    )
+    return CapacityRecord(settings, wanted.limits, wanted.of)

@@ -20,6 +20,7 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import BASE, SUITE
 from tollgate.base.processes import defer_signals
+from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
 from tollgate.compare import pace, record, words
@@ -27,12 +28,10 @@ from tollgate.compare.facts import labels_of
 from tollgate.compare.pace import Pace
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
-    SETTINGS,
-    CompareSettings,
-    SettingError,
+    CompareSetup,
     drawn_seeds,
     lag_s,
-    read_settings,
+    read_setup,
     repeat_command,
     schedule_of,
 )
@@ -46,7 +45,7 @@ from tollgate.taurus.interim import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
-from tollgate.taurus.shared import problems_as, property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import problems_as, property_of, under_way
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
 
@@ -58,7 +57,7 @@ class Compare(OwnLoad):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted: CompareSettings | None = None
+        self.wanted: CompareSetup | None = None
         self.record: CompareRecord | None = None
         self.decider: ComparisonDecider | None = None
         self.watches: dict[object, SampleWatch] = {}
@@ -71,7 +70,6 @@ class Compare(OwnLoad):
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be compared."""
         super().prepare()
-        refuse_unknown("compare", self.settings, SETTINGS)
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a reload hits base and head at different moments")
@@ -81,7 +79,7 @@ class Compare(OwnLoad):
             problems_as(TaurusConfigError, "compare", SettingError),
             problems_as(ToolError, "compare", *problems),
         ):
-            self.wanted = read_settings(self.settings, os.environ)
+            self.wanted = read_setup(self.settings, os.environ)
             self._set_up(*execution)
 
     def _set_up(self, name: str, scenario: BetterDict) -> None:
@@ -107,16 +105,16 @@ class Compare(OwnLoad):
         known = CompareRecord(
             *both,
             execution=name,
-            mode="url" if wanted.urls else wanted.mode,
+            mode="url" if wanted.urls else wanted.settings.mode,
             settings=wanted.gate,
-            first_s=wanted.first_s,
-            every_s=wanted.every_s,
+            first_s=wanted.settings.first,
+            every_s=wanted.settings.every,
             injected=wanted.injected,
             processes=len(urls[0]),
         )
         self._write(known)
         under_way(self.engine).position = self.position
-        mode = "" if wanted.urls else f", in {wanted.mode} mode"
+        mode = "" if wanted.urls else f", in {wanted.settings.mode} mode"
         self.log.info(
             "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
             known.base.description,
@@ -127,9 +125,9 @@ class Compare(OwnLoad):
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
-    def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], list[list[pm2.App]]]:
+    def _here(self, wanted: CompareSetup) -> tuple[list[SideRecord], list[list[pm2.App]]]:
         """Base beside the working tree, and the apps of both for PM2 to start."""
-        found = find_revisions(SUITE, wanted.base)
+        found = find_revisions(SUITE, wanted.settings.base)
         checkout.check_head_packages(SUITE)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
@@ -142,7 +140,7 @@ class Compare(OwnLoad):
         folder = checkout.provide_folder(SUITE)
         checkout.note(folder, BASE)
         base = checkout.check_out(SUITE, found.base, folder / checkout.CHECKOUT)
-        self.to_leave.callback(sides.set_environment(wanted.mode, base, SUITE))
+        self.to_leave.callback(sides.set_environment(wanted.settings.mode, base, SUITE))
         apps = sides.apps_of_sides(pm2.declared_apps())
         whence = checkout.provide_packages(base, SUITE, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
@@ -160,7 +158,7 @@ class Compare(OwnLoad):
         texts = {key: str(value) for key, value in self.executor.properties.items()}
         labels = labels_of(read_plan(Path(self.executor.original_jmx), texts))
         if self.usual:
-            found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.cpu_share)
+            found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.settings.cpu_share)
             if self.targets and not self.fixed:
                 found = self._measured_pace(found, labels)
             self._write(replace(self.record, pace=found))
@@ -221,7 +219,7 @@ class Compare(OwnLoad):
         whatever happened, nor what runs from it."""
         super().post_process()
         try:
-            wanted = self.wanted and self.wanted.profile
+            wanted = self.wanted and self.wanted.settings.profile
             comparison = comparison_of(under_way(self.engine).judged, wanted)
             if comparison:
                 base = Path(os.environ.get("BASE_FOLDER", SUITE))

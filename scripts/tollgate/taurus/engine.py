@@ -5,24 +5,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 
-import bzt
 from bzt import TaurusConfigError
 from bzt.engine import Configuration
-from bzt.linter import ToplevelChecker
 
+from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean
 from tollgate.record.redaction import Redaction
-from tollgate.taurus import secrecy
-from tollgate.taurus.shared import refuse_other
+from tollgate.taurus import run_file, secrecy
+from tollgate.taurus.run_file import BASE_CONFIG
 from tollgate.taurus.targets import Targets
 
-#: Taurus's own modules and aliases.
-BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
-_SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
-#: Sections with such a name are the user's own, to be referred to by YAML's anchors.
-_OWN = "x-"
+#: The kind of a run without one: it changes no setting.
+DEFAULT_KIND = "check"
 _PATIENCE = "Please wait for graceful shutdown..."
 
 
@@ -41,6 +36,7 @@ class Engine(secrecy.RecordingEngine):
         """Read the files of settings. Raises TaurusConfigError for a kind that none of them has."""
         merged = super().configure(user_configs, read_config_files)
         known = self.config.get("cli-aliases")
+        known.get(DEFAULT_KIND, {}, force_set=True)
         for kind in self.kinds:
             if kind not in known:
                 taurus = Configuration()
@@ -53,13 +49,10 @@ class Engine(secrecy.RecordingEngine):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError for what no module would read, before one is called."""
-        own = [it for it in self.config if not str(it).startswith(_OWN)]
-        refuse_other("the configuration has the section", own, _SECTIONS)
-        modules = self.config.get("modules")
-        known = [it for it, settings in modules.items() if _class_of(settings)]
-        ours = [it for it in known if _class_of(modules[it]).startswith("tollgate.")]
-        unknown = [it for it in modules if it not in known]
-        refuse_other("modules has the entry", unknown, [*ours, "jmeter"])
+        try:
+            run_file.check(self.config)
+        except SettingError as problem:
+            raise TaurusConfigError(str(problem)) from None
         super().prepare()
 
     def _startup(self) -> None:
@@ -67,7 +60,3 @@ class Engine(secrecy.RecordingEngine):
             if isinstance(each, Targets):
                 each.start()
         super()._startup()
-
-
-def _class_of(settings: object) -> str:
-    return str(settings.get("class", "") if isinstance(settings, dict) else settings or "")

@@ -32,7 +32,7 @@ from tollgate.schedule.share_rows import Feed, read_feeds, row_file
 from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host, engine_probe
 from tollgate.taurus.heartbeat import Heartbeat
-from tollgate.taurus.share import part_of, refuse_undivided, rows_setting, times_the_plan
+from tollgate.taurus.share import part_of, refuse_undivided, shared_rows, times_the_plan
 from tollgate.taurus.shared import PreparedExecution, is_running
 
 #: Seconds for the first connection to an engine.
@@ -50,7 +50,7 @@ _ITS_OWN = {engine_host.NUMBER, engine_host.OF}
 
 @dataclass
 class RemoteLoad:
-    """hosts: as ENGINES names them. rows: as rows_setting reads them. parts: of each execution, by
+    """hosts: as ENGINES names them. rows: as shared_rows reads them. parts: of each execution, by
     its name, those of all engines in the order of their numbers; none of a plan that runs as it is.
     answers: of the engines, in the same order."""
 
@@ -62,9 +62,7 @@ class RemoteLoad:
     heartbeat: Heartbeat | None = None
 
     @classmethod
-    def of(
-        cls, config: Mapping[str, Any], settings: Mapping[str, Any], env: Mapping[str, str]
-    ) -> RemoteLoad | None:
+    def of(cls, config: Mapping[str, Any], rows: str, env: Mapping[str, str]) -> RemoteLoad | None:
         """None for a run that has no remote engines. Raises TaurusConfigError."""
         text = env.get("ENGINES", "")
         if not text:
@@ -76,7 +74,7 @@ class RemoteLoad:
                     f"engines, {name} of a share without a controller; leave one of them out"
                 )
         refuse_undivided(config, f"ENGINES is {text}")
-        return cls(_hosts(text), rows_setting(config, settings))
+        return cls(_hosts(text), shared_rows(config, rows))
 
     def give(
         self, engine: Engine, prepared: Mapping[str, PreparedExecution], log: logging.Logger

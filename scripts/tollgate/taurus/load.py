@@ -1,15 +1,5 @@
 """Taurus service `load`: which executions a run has, and the load of those that follow a forecast.
 
-Settings, under modules.load in taurus.yml; the environment variables in brackets go before them:
-
-    mode: fork            [MODE] the only execution to run, or `both`; by default all of them, or
-    preferred: cluster    this one where all would take too long
-    forecast: data/forecast.csv
-    factor: 1.5           of the forecast's rates
-    length: 0.5           of the forecast's length; a kind that names none follows no forecast
-    scale: 1440           [SCALE] compresses time, never rates
-    rows: copy            of data files, where several engines send the load; or split
-
 With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT. With ENGINES it
 has remote engines send all of it (engines.py).
 
@@ -23,10 +13,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
+from tollgate.base.settings import SETTINGS, Number, SettingError, Word, read
 from tollgate.base.text import did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
@@ -39,7 +31,7 @@ from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
-from tollgate.taurus.shared import number, problems_as, property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import problems_as, property_of, under_way
 
 #: Together they may take so long before one of them has to do.
 BOTH_MODES_S = 180.0
@@ -69,7 +61,8 @@ def chosen_modes(
     return [preferred], "all modes would take too long for the default; MODE=both runs them"
 
 
-SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale", "rows")
+#: Variables that go before settings.
+VARIABLES = {"mode": "MODE", "scale": "SCALE"}
 #: What the plans wait for an answer, in ms, where no property says so.
 RESPONSE_TIMEOUT_MS = 5000
 #: Fewer measured seconds give no interval to judge by.
@@ -106,21 +99,46 @@ class _Planned:
         return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
+@dataclass(frozen=True)
+class LoadSettings:
+    """Which executions a run has, and the load of those that follow a forecast."""
+
+    __pydantic_config__ = SETTINGS
+
+    mode: Word = ""
+    """The only execution to run, or both; by default all of them. MODE goes before it."""
+    preferred: Word = "cluster"
+    """The one to run where all would take too long."""
+    forecast: Word | None = None
+    """The file."""
+    factor: Number = 1
+    """Of the forecast's rates."""
+    length: Number | None = None
+    """Of the forecast's length; without it no forecast is followed."""
+    scale: Number = 1
+    """How much time is compressed; rates never are. SCALE goes before it."""
+    rows: Literal["copy", "split"] = "copy"
+    """Whether each of several engines sends all rows of data files, or its part."""
+
+
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.wanted = LoadSettings()
         self.sharing: Sharing | None = None
         self.remote: RemoteLoad | None = None
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
-        refuse_unknown("load", self.settings, SETTINGS)
-        self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
-        self.remote = RemoteLoad.of(self.engine.config, self.settings, os.environ)
-        follows = self.settings.get("length", None) is not None
+        with problems_as(TaurusConfigError, "load", SettingError):
+            where = "modules.load"
+            self.wanted = read(LoadSettings, self.settings, where, os.environ, VARIABLES)
+        self.sharing = Sharing.of(self.engine.config, self.wanted.rows, os.environ)
+        self.remote = RemoteLoad.of(self.engine.config, self.wanted.rows, os.environ)
+        follows = self.wanted.length is not None
         with problems_as(TaurusConfigError, "load", *_PROBLEMS):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
@@ -189,16 +207,15 @@ class Load(Service):
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
         targets = {name for each in planned for name in self._targets(each)}
-        forecast = read_forecast(self.settings.get("forecast"), targets)
-        length = _number("length", self.settings.get("length"))
-        found = []
+        forecast = read_forecast(self.wanted.forecast, targets)
+        found, wanted = [], self.wanted
         for each in planned:
             warmup_s = float(each.properties.get("warmup", 0))
-            steps = load_steps(forecast, self._factor(), length, self._scale(), warmup_s)
+            steps = load_steps(forecast, wanted.factor, wanted.length, wanted.scale, warmup_s)
             measured = steps[-1].to_s - steps[0].from_s
             if measured < SHORTEST_S:
                 raise ShapeError(
-                    f"SCALE={self._scale():g} leaves {measured:g} s to measure: "
+                    f"SCALE={wanted.scale:g} leaves {measured:g} s to measure: "
                     f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
                 )
             found.append(replace(each, steps=steps))
@@ -213,20 +230,14 @@ class Load(Service):
             )
         return list(read_plan(scenarios.script_of(planned.scenario), planned.properties).labels)
 
-    def _factor(self) -> float:
-        return _number("factor", self.settings.get("factor", 1))
-
-    def _scale(self) -> float:
-        return _number("SCALE", os.environ.get("SCALE") or self.settings.get("scale", 1))
-
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
-        wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
+        wanted = self.wanted.mode
         if scenarios.kind_of(self.engine.config) == "compare":
             wanted = ""  # there MODE is that of the two apps, and `compare` reads it
         named = [each.name for each in planned if not each.is_inline]
-        preferred = self.settings.get("preferred", "cluster")
-        names, why = chosen_modes(wanted, named, sum(each.seconds for each in planned), preferred)
+        all_s = sum(each.seconds for each in planned)
+        names, why = chosen_modes(wanted, named, all_s, self.wanted.preferred)
         inline = wanted in ("", BOTH)
         kept = [it for it in planned if (inline if it.is_inline else it.name in names)]
         self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
@@ -247,25 +258,17 @@ class Load(Service):
             "jmeterengine.force.system.exit": "true",
         }
         planned.scenario.merge({"properties": properties})
-        path = str(self.settings.get("forecast"))
-        followed = Followed(path, self._factor(), self._scale(), steps)
+        wanted = self.wanted
+        followed = Followed(str(wanted.forecast), wanted.factor, wanted.scale, steps)
         under_way(self.engine).executions[planned.name].forecast = followed
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)
         ends = datetime.now().astimezone() + timedelta(seconds=seconds)
-        scale = self._scale()
+        scale = self.wanted.scale
         for text in dict.fromkeys(announce(each.steps, each.drain_s, scale) for each in chosen):
-            self.log.info("Forecast %s: %s", self.settings.get("forecast"), text)
+            self.log.info("Forecast %s: %s", self.wanted.forecast, text)
         names = ", then ".join(each.name for each in chosen)
         about = ends.strftime("%Y-%m-%d %H:%M:%S %Z")
         taken = duration_text(seconds)
         self.log.info("%s: %s in all; the load will end about %s", names, taken, about)
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        return number(value)
-    except ValueError:
-        text = f"load: {name} is {value!r}: write a number such as 2 or 1/3"
-        raise TaurusConfigError(text) from None

@@ -32,8 +32,7 @@ class OwnLoad(Service):
 
     def refuse_reloads(self, why: str) -> None:
         """Raises TaurusConfigError where workers are to be reloaded. why: that can't be."""
-        timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
-        if period_of(timetable, os.environ):
+        if period_of(self.engine.config.get("modules").get("targets"), os.environ):
             raise TaurusConfigError(
                 f"{self.name}: RELOAD_EVERY or modules.targets.reload-every is set, and {why}: "
                 "leave reloads out"

@@ -1,12 +1,5 @@
 """Taurus service `plan`: a JMeter plan of the user's own, as it is, in the kind `plan`.
 
-Settings, under modules.plan in taurus.yml; the environment variables in brackets go before them:
-
-    path: my.jmx          [PLAN] the plan
-    criteria: 'p95 of home>300ms; fail>1%'
-                          [CRITERIA] what must not happen, in place of those in taurus.yml
-    stop-after: 10min     [STOP_AFTER] when to end the load of a plan that has no end of its own
-
 It stands before the other services, which read the plan that it gives the execution.
 """
 
@@ -14,14 +7,15 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
+from tollgate.base.settings import SETTINGS, Seconds, SettingError, Word, read
 from tollgate.base.urls import Url
-from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
@@ -32,9 +26,10 @@ from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
 from tollgate.targets.scenarios import executions_of, given_properties
-from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
+from tollgate.taurus.shared import is_running, problems_as, under_way
 
-SETTINGS = ("path", "criteria", "stop-after")
+#: Variables that go before settings.
+VARIABLES = {"path": "PLAN", "criteria": "CRITERIA", "stop-after": "STOP_AFTER"}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
 PATIENCE = 30.0
 #: Seconds for answers behind the end of a plan that waits for them without a timeout.
@@ -58,6 +53,21 @@ def longest_s(plan: Plan) -> float | None:
     return max(ends_s.values(), default=None)
 
 
+@dataclass(frozen=True)
+class PlanSettings:
+    """A JMeter plan as it is."""
+
+    __pydantic_config__ = SETTINGS
+
+    path: Word = ""
+    """Of the plan. PLAN goes before it."""
+    criteria: Word = ""
+    """What must not happen, such as `p95 of home>300ms; fail>1%`, in place of those in taurus.yml.
+    CRITERIA goes before them."""
+    stop_after: Seconds | None = None
+    """When to end the load of a plan that has no end of its own. STOP_AFTER goes before it."""
+
+
 class OwnPlan(Service):
     """Checks the plan before anything starts, and ends its load where it has no end."""
 
@@ -72,11 +82,9 @@ class OwnPlan(Service):
         super().prepare()
         if self.engine.config.get("modules").get("verdict").get("kind", "") != "plan":
             return
-        refuse_unknown("plan", self.settings, SETTINGS)
         with problems_as(TaurusConfigError, "plan", *_PROBLEMS):
-            path = self._path()
-            if given := self._setting("STOP_AFTER", "stop-after"):
-                self.stop_after = seconds_of("STOP_AFTER", given)
+            wanted = read(PlanSettings, self.settings, "modules.plan", os.environ, VARIABLES)
+            path, self.stop_after = self._path(wanted.path.strip()), wanted.stop_after
             for name, scenario in executions_of(self.engine.config):
                 self._check(path, given_properties(self.engine.config, scenario))
                 scenario["script"] = str(path)
@@ -87,15 +95,12 @@ class OwnPlan(Service):
                     for file in BESIDE
                     if (path.parent / file).is_file()
                 ]
-                notes += self._give_criteria(scenario)
+                notes += self._give_criteria(scenario, wanted.criteria)
                 for line in notes:
                     self.log.warning("plan: %s", line)
 
-    def _setting(self, variable: str, name: str) -> str:
-        return str(os.environ.get(variable) or self.settings.get(name, None) or "").strip()
-
-    def _path(self) -> Path:
-        if not (given := self._setting("PLAN", "path")):
+    def _path(self, given: str) -> Path:
+        if not given:
             raise TaurusConfigError(f"plan: PLAN says which one: {USAGE}")
         path = Path(given).expanduser().absolute()
         if not path.is_file():
@@ -154,10 +159,9 @@ class OwnPlan(Service):
             *(plan_lint.listed(patient), end),
         )
 
-    def _give_criteria(self, scenario: dict) -> list[str]:
+    def _give_criteria(self, scenario: dict, given: str) -> list[str]:
         """Returns a note where it is judged by those of taurus.yml."""
-        parts = self._setting("CRITERIA", "criteria").split(";")
-        stated = [each.strip() for each in parts if each.strip()]
+        stated = [each.strip() for each in given.split(";") if each.strip()]
         entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
         if stated:
             for entry in entries:

@@ -12,7 +12,7 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-from tollgate.taurus.shared import is_running, property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import is_running, property_of, under_way
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
@@ -37,10 +37,6 @@ class Progress(Service):
         super().__init__()
         self.failures: dict[object, Failures] = {}
         self.said_at = 0.0
-
-    def prepare(self) -> None:
-        super().prepare()
-        refuse_unknown("progress", self.settings, [])
 
     def startup(self) -> None:
         """Listen to what Taurus reads from each JTL file; no execution had one before."""

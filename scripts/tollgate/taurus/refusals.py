@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.base.records import parse
+from tollgate.base.settings import SETTINGS, Word, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
 from tollgate.record.redaction import MARK, Redaction
-from tollgate.taurus.shared import refuse_unknown
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
 
 
-def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of modules.verdict, by the names of JudgeSettings. Raises TaurusConfigError."""
-    others = ("class", "kind")
-    given = {key.replace("_", "-"): it for key, it in wanted.items() if key not in others}
-    refuse_unknown("verdict", given, [it.name.replace("_", "-") for it in fields(JudgeSettings)])
-    found = {key.replace("-", "_"): it for key, it in given.items()}
-    try:
-        parse(JudgeSettings, found)
-    except ValueError as problem:
-        named = str(problem).replace("_", "-")
-        raise TaurusConfigError(f"verdict: modules.verdict.{named}") from None
-    return found
+@dataclass(frozen=True)
+class VerdictSettings(JudgeSettings):
+    """How strictly the run is judged."""
+
+    __pydantic_config__ = SETTINGS
+
+    kind: Word = "check"
+    """Names the run in verdict.json and JUnit."""
+
+
+def checked_settings(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind of modules.verdict, and what is set of JudgeSettings. Raises SettingError."""
+    found = read(VerdictSettings, given, "modules.verdict")
+    judged = {it.name: it.name.replace("_", "-") for it in fields(JudgeSettings)}
+    is_set = {name: getattr(found, name) for name, key in judged.items() if key in given}
+    return found.kind, is_set
 
 
 def recorded_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -5,7 +5,6 @@ dashboard of each execution that has not too many samples for that, writes index
 to open. `latest` and the list of all runs are kept up in reports/, and elsewhere where there is a
 list already: a run may leave its files in any folder, and what stands around that is not
 its own.
-`modules.report.dashboards: false` leaves the dashboards out.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -20,12 +20,23 @@ from bzt.engine import Service
 
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
+from tollgate.base.settings import SETTINGS, SettingError, read
 from tollgate.gather.interim import judged_until_ms
 from tollgate.report import dashboard
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.pages.runs import build as runs_page
-from tollgate.taurus.shared import refuse_unknown, under_way
+from tollgate.taurus.shared import problems_as, under_way
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """The run's folder as a person finds it."""
+
+    __pydantic_config__ = SETTINGS
+
+    dashboards: bool = True
+    """Whether JMeter draws its own dashboard of each execution."""
 
 
 class Report(Service):
@@ -36,11 +47,8 @@ class Report(Service):
     def prepare(self) -> None:
         """Let reports/latest point here, so that a run can be followed while it goes on."""
         super().prepare()
-        refuse_unknown("report", self.settings, ["dashboards"])
-        self.draws = self.settings.get("dashboards", True)
-        if not isinstance(self.draws, bool):
-            problem = f"modules.report.dashboards is {self.draws!r}: write true or false"
-            raise TaurusConfigError(problem)
+        with problems_as(TaurusConfigError, "report", SettingError):
+            self.draws = read(ReportSettings, self.settings, "modules.report").dashboards
         run = Path(self.engine.artifacts_dir)
         if not _holds_runs(run.parent):
             return

@@ -21,7 +21,6 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.base.text import did_you_mean
 from tollgate.forecast.load import shared_forecast
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
@@ -30,7 +29,7 @@ from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
-from tollgate.schedule.share_rows import COPY, HOW, SPLIT
+from tollgate.schedule.share_rows import SPLIT
 from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
@@ -40,7 +39,7 @@ DATA = "data"
 
 @dataclass
 class Sharing:
-    """share: of this run. rows: as rows_setting reads them. start_at: epoch seconds, None for as
+    """share: of this run. rows: as shared_rows reads them. start_at: epoch seconds, None for as
     soon as can be."""
 
     share: Share
@@ -48,11 +47,9 @@ class Sharing:
     start_at: float | None
 
     @classmethod
-    def of(
-        cls, config: Mapping[str, Any], settings: Mapping[str, Any], env: Mapping[str, str]
-    ) -> Sharing | None:
+    def of(cls, config: Mapping[str, Any], rows: str, env: Mapping[str, str]) -> Sharing | None:
         """None for a run that sends all of its load. Raises TaurusConfigError."""
-        start, rows = env.get("START_AT", ""), rows_setting(config, settings)
+        start, rows = env.get("START_AT", ""), shared_rows(config, rows)
         if not env.get("ENGINE"):
             if start:
                 raise TaurusConfigError(
@@ -135,12 +132,9 @@ def part_of(
     )
 
 
-def rows_setting(config: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """How engines share data files: copy or split; empty for a plan of the user's own, all of which
-    each engine runs. Raises TaurusConfigError."""
-    rows = str(settings.get("rows", COPY))
-    if rows not in HOW:
-        raise TaurusConfigError(f"load: modules.load.rows is {rows!r}: {did_you_mean(rows, HOW)}")
+def shared_rows(config: Mapping[str, Any], rows: str) -> str:
+    """How engines share data files: rows; empty for a plan of the user's own, all of which each
+    engine runs."""
     return "" if scenarios.kind_of(config) == "plan" else rows
 
 

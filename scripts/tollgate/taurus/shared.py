@@ -8,21 +8,18 @@ among the properties of its scenario, which Taurus hands to JMeter.
 
 from __future__ import annotations
 
-import math
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.base.text import did_you_mean
 from tollgate.forecast.model import Followed
 from tollgate.record.interim import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
@@ -109,21 +106,6 @@ def problems_as(raised: type[Exception], module: str, *problems: type[Exception]
         raise raised(f"{module}: {problem}") from None
 
 
-def refuse_unknown(module: str, settings: Iterable[str], known: Iterable[str]) -> None:
-    """Raises TaurusConfigError, one line, for a setting that does not exist."""
-    given = [name for name in settings if name != "class"]
-    refuse_other(f"{module}: modules.{module} has the setting", given, [*known])
-
-
-def refuse_other(what: str, names: Iterable[str], known: Sequence[str]) -> None:
-    """Raises TaurusConfigError for a name that is not known. what: has it, as the line begins."""
-    for name in map(str, names):
-        if name not in known:
-            raise TaurusConfigError(
-                f"{what} {name!r}, which does not exist: {did_you_mean(name, known)}"
-            )
-
-
 def end_by_stdin(process: subprocess.Popen) -> None:
     """End a process that ends with its standard input, and by force where it does not."""
     process.stdin.close()
@@ -131,18 +113,6 @@ def end_by_stdin(process: subprocess.Popen) -> None:
         process.wait(STDIN_S)
     except subprocess.TimeoutExpired:
         process.kill()
-
-
-def number(value: object) -> float:
-    """`2`, `0.5`, `1e3` or `1/3`, as a number or as text. Raises ValueError for anything else."""
-    text = str(value)
-    try:
-        found = float(Fraction(text)) if "/" in text else float(text)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError(f"{text!r} is not a number such as 2 or 1/3")
-    return found
 
 
 def property_of(properties: Mapping[str, object], name: str, default: float, where: str) -> float:

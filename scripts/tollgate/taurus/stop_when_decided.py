@@ -1,9 +1,5 @@
 """Taurus service `stop-when-decided`: ends an execution once its verdict is settled.
 
-Settings, under modules.stop-when-decided in taurus.yml:
-
-    budget: 4m            of measuring, at most; `off` measures all that the plan has
-
 The property `measured` then says what is measured at least before a PASS. A plan whose length is
 that property gets the budget in its place, so that it stays a plan that JMeter runs by itself; one
 that has a length of its own is only ended sooner.
@@ -13,28 +9,39 @@ It stands behind `load`, which writes the lengths of those that follow a forecas
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bzt import TaurusConfigError
 from bzt.engine import Service
 from bzt.utils import BetterDict
 
+from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
 from tollgate.base.text import duration_text, some_of
-from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.gather.interim import InterimDecider, outcome
 from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import executions_of, given_properties, kind_of
 from tollgate.taurus.interim import decisions, watches
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import problems_as, property_of, under_way
 
 NAME = "stop-when-decided"
-SETTINGS = ("budget",)
 #: Seconds that JMeter takes to start and to end, in the announcement.
 AROUND_S = 10.0
 #: So many open criteria are named in a line.
 NAMED = 3
 #: What a look is made of must be in the file, and JMeter writes blocks of some 50 samples.
 AUTOFLUSH = "jmeter.save.saveservice.autoflush"
+
+
+@dataclass(frozen=True)
+class StopSettings:
+    """Each execution ends once its verdict is settled."""
+
+    __pydantic_config__ = SETTINGS
+
+    budget: SecondsOrOff = None
+    """Of measuring, at most; off measures all that the plan has."""
 
 
 class StopWhenDecided(Service):
@@ -48,9 +55,8 @@ class StopWhenDecided(Service):
     def prepare(self) -> None:
         """Give each execution its budget. Raises TaurusConfigError, one line."""
         super().prepare()
-        refuse_unknown(NAME, self.settings, SETTINGS)
         # A share has a fixed length: who decides early sees the samples of all engines.
-        self.budget_s = None if under_way(self.engine).is_shared else self._budget()
+        self.budget_s = None if under_way(self.engine).is_shared else self._wanted().budget
         if self.budget_s is None:
             return
         kind = kind_of(self.engine.config)
@@ -68,14 +74,9 @@ class StopWhenDecided(Service):
             text = "%s: each ends once its criteria are decided; at most %s in all"
             self.log.info(text, names, duration_text(longest_s))
 
-    def _budget(self) -> float | None:
-        value = self.settings.get("budget", None)
-        if value is None or value is False or value == "off":
-            return None
-        try:
-            return seconds_of(f"modules.{NAME}.budget", value)
-        except SettingError as problem:
-            raise TaurusConfigError(f"{NAME}: {problem}, or off") from None
+    def _wanted(self) -> StopSettings:
+        with problems_as(TaurusConfigError, NAME, SettingError):
+            return read(StopSettings, self.settings, f"modules.{NAME}")
 
     def _give(self, name: str, scenario: BetterDict) -> float:
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,

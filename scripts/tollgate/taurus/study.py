@@ -1,13 +1,5 @@
 """Taurus service `study`: sets the study up, watches its CPU time, and reports it in the end.
 
-Settings, under modules.study in taurus.yml; a kind that names no design is no study:
-
-    design: data/study.csv       what is compared, see study/design.py
-    seed: 21                     of the order in which the arms take turns
-    short: false                 true runs a smoke of under two minutes, whose figures mean nothing
-    rounds: 20                   in place of the design's
-    experiments: kittens,pi      these alone; by default all
-
 The run begins with the warm-up alone. When it is over, and JMeter waits, the other blocks get their
 length from what it measured, and how long they take is announced.
 
@@ -29,6 +21,7 @@ from bzt.utils import BetterDict
 
 from tollgate.base import records
 from tollgate.base.processes import defer_signals
+from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean, duration_text
 from tollgate.record import manifest
 from tollgate.report import study as report
@@ -53,10 +46,8 @@ from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 from tollgate.targets.pm2 import App, servers_behind
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
+from tollgate.taurus.shared import is_running, problems_as, under_way
 from tollgate.taurus.verdict import VerdictExit
-
-SETTINGS = ("design", "seed", "short", "rounds", "experiments")
 
 
 class Study(OwnLoad):
@@ -77,11 +68,10 @@ class Study(OwnLoad):
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be run."""
         super().prepare()
-        refuse_unknown("study", self.settings, SETTINGS)
         if self.settings.get("design", None) is None:
             return
         with (
-            problems_as(TaurusConfigError, "study", DesignError, settings.SetupError),
+            problems_as(TaurusConfigError, "study", DesignError, SettingError),
             problems_as(ToolError, "study", pm2.Pm2Error),
         ):
             settings.refuse_environment(os.environ)
@@ -106,7 +96,7 @@ class Study(OwnLoad):
         under_way(self.engine).position = self.position
         self._give(cells, scenario)
         record = study_run.StudyRun(
-            design=str(wanted.design),
+            design=wanted.design,
             seed=wanted.seed,
             short=wanted.short,
             rounds=wanted.rounds,

@@ -9,8 +9,6 @@ service, in taurus.yml; a scenario's own go before them:
     probes:             one request per path before any load, each with
     - path: /sum/10     the path asked for and
       answer: '"sum":55'  a regular expression that the body of the answer must contain
-
-Setting, under modules.targets: `reload-every`, see tollgate/targets/reloads.py.
 """
 
 from __future__ import annotations
@@ -39,7 +37,6 @@ from tollgate.taurus.shared import (
     is_running,
     problems_as,
     property_of,
-    refuse_unknown,
     under_way,
 )
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
@@ -69,10 +66,9 @@ class Targets(Service):
         """Know what to start and to ask, and give the plans where that is. Raises TaurusConfigError
         or ToolError, one line, for what can't be run."""
         super().prepare()
-        refuse_unknown("targets", self.settings, ["reload-every"])
         self.hold()
         with problems_as(ToolError, "targets", pm2.Pm2Error):
-            period = period_of(self.settings.get("reload-every", None), os.environ)
+            period = period_of(self.settings, os.environ)
             self.reloads = Reloads(period, self.log) if period else None
             self._choose()
 

@@ -1,13 +1,5 @@
 """Taurus reporter `verdict`: has the criteria checked before any load and the run judged after it.
 
-Settings, under modules.verdict in taurus.yml:
-
-    kind: check                   names the run in verdict.json and JUnit
-    inconclusive-passes: false    true makes INCONCLUSIVE exit 0
-    cut-short-counts: false       true judges an interrupted run by what was measured until then
-    latency: response             `service` judges service time even where a schedule exists
-    missing-share, forecast-tolerance, confidence: see tollgate/judge/facts.py
-
 The targets start between its `prepare` and its `startup`, which writes run.json: a run that ends
 before that was refused, or gets its verdict from `judge_unstarted`.
 """
@@ -27,6 +19,7 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base import disk as room
 from tollgate.base.clock import ClockWatch
 from tollgate.base.processes import defer_signals
+from tollgate.base.settings import SettingError
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds
@@ -78,18 +71,19 @@ class Verdict(Reporter):
         for executor in executors:
             refusals.require_jmeter_plan(executor)
         refusals.refuse_names([executor.label for executor in executors])
-        with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError):
+        with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError, SettingError):
+            kind, settings = refusals.checked_settings(self.settings)
             planned = [self._planned(executor) for executor in executors]
             made = _record(
                 self.engine,
-                self.settings.get("kind", "check"),
+                kind,
                 # Of whatever reporter: criteria that are not judged would be a lie.
                 criteria=[
                     criterion
                     for reporter in self.engine.config.get("reporting", [])
                     for criterion in _as_list(reporter.get("criteria", []))
                 ],
-                settings=refusals.checked_settings(self.settings),
+                settings=settings,
                 environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
                 share=under_way(self.engine).share,

@@ -10,21 +10,25 @@ from collections.abc import Iterator
 from tollgate.base.exit_codes import ExitCode
 from tollgate.cli.doctor import finding, installed, machine
 from tollgate.cli.doctor.finding import FAIL, Diagnosis
+from tollgate.cli.run import KINDS, own_kinds
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
-    parser = commands.add_parser("doctor", help="what is in the way of a run on this machine")
-    parser.set_defaults(command=show)
+    parser = commands.add_parser("doctor", help="what is in the way of a run of this kind here")
+    kinds = [*KINDS, *own_kinds()]
+    for each in kinds:
+        parser.add_argument(f"-{each}", dest="kind", action="store_const", const=each)
+    parser.set_defaults(command=show, kind=kinds[0], options=[f"-{each}" for each in kinds])
 
 
-def show(_arguments: argparse.Namespace) -> int:
+def show(arguments: argparse.Namespace) -> int:
     """Print a line for each finding as soon as it is known; returns 1 if a run can't start here, 2
     after Ctrl-C."""
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     findings = []
     try:
-        for each in _look():
+        for each in _look(arguments.kind):
             findings.append(each)
             print(finding.line(each, colour), flush=True)
     except KeyboardInterrupt:
@@ -34,8 +38,8 @@ def show(_arguments: argparse.Namespace) -> int:
     return finding.exit_code(findings)
 
 
-def _look() -> Iterator[Diagnosis]:
+def _look(kind: str) -> Iterator[Diagnosis]:
     found = installed.look()
     yield from found
     node_runs = not any(each.what == "Node" and each.status == FAIL for each in found)
-    yield from machine.look(node_runs)
+    yield from machine.look(node_runs, kind)

@@ -10,9 +10,11 @@ import os
 from pathlib import Path
 
 import psutil
+from bzt import TaurusConfigError
 
 from tollgate.base.paths import SUITE
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.cli.doctor.started import started
 from tollgate.install import tools
 from tollgate.targets import leftovers, lock, pm2, probe
 from tollgate.workers.cgroups import CGROUPS, OWN, cores, groups, quota, words
@@ -32,12 +34,13 @@ CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 NOISE = "`BASE=HEAD tollgate run -compare` shows whether a change can be seen all the same"
 
 
-def look(node_runs: bool) -> list[Diagnosis]:
-    """node_runs: whether there is a Node to read ecosystem.config.js with."""
+def look(node_runs: bool, kind: str) -> list[Diagnosis]:
+    """node_runs: whether there is a Node to read ecosystem.config.js with. kind: of the run whose
+    ports are looked at."""
     usable = cores()
     return [
         _another_run(),
-        *_ports(node_runs),
+        *_ports(node_runs, kind),
         judge_cores(os.cpu_count() or 1, usable, quota(OWN, CGROUPS)),
         judge_room("memory", memory(OWN, CGROUPS), FREE_MEMORY),
         judge_room("disk", psutil.disk_usage(str(SUITE)).free, FREE_DISK),
@@ -55,14 +58,17 @@ def _another_run() -> Diagnosis:
     return Diagnosis(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
 
 
-def _ports(node_runs: bool) -> list[Diagnosis]:
+def _ports(node_runs: bool, kind: str) -> list[Diagnosis]:
     if not node_runs or not tools.pm2().exists():
         found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
         return [Diagnosis(WARN, "ports", found, "install these first")]
     try:
-        apps = pm2.declared_apps().values()
-    except (pm2.Pm2Error, OSError, ValueError) as problem:
-        return [Diagnosis(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
+        apps = started(kind, os.environ)
+    except (pm2.Pm2Error, TaurusConfigError, OSError, ValueError) as problem:
+        todo = "correct ecosystem.config.js or taurus.yml"
+        return [Diagnosis(FAIL, "ports", str(problem), todo)]
+    if not apps:
+        return [Diagnosis(OK, "ports", f"none is needed: -{kind} starts no app")]
     taken = []
     for app in apps:
         if probe.why_taken(pm2.HOST, app.port):

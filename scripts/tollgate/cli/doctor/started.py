@@ -1,0 +1,39 @@
+"""Which apps a kind of run starts, by taurus.yml and the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bzt.engine import Configuration
+
+from tollgate.base.paths import RUN_FILE, SUITE
+from tollgate.study.design import read_design
+from tollgate.targets import pm2, scenarios
+from tollgate.targets.sides import SIDES
+from tollgate.taurus.study import apps_of
+
+
+def started(kind: str, environment: Mapping[str, str]) -> list[pm2.App]:
+    """Raises Pm2Error, OSError, and ValueError or TaurusConfigError for a file that can't be read
+    or that names what there is not."""
+    config = Configuration()
+    if (SUITE / RUN_FILE).is_file():
+        config.load([str(SUITE / RUN_FILE)])
+    config.merge(config.get("cli-aliases").get(kind, {}))
+    measures = scenarios.kind_of(config)
+    if measures == "compare" and not environment.get("BASE_URL"):
+        apps = pm2.declared_apps().values()
+        return [app for app in apps if app.name.partition("-")[0] in SIDES]
+    if measures == "study":
+        declared = pm2.declared_apps()
+        design = SUITE / config["modules"]["study"]["design"]
+        return [declared[name] for name in apps_of(read_design(design), declared)]
+    executions = scenarios.executions_of(config)
+    mode = environment.get("MODE")
+    if mode in [name for name, _ in executions]:
+        executions = [it for it in executions if it[0] == mode]
+    names = [target for name, it in executions for target in scenarios.targets_of(it, name)]
+    if not names:
+        return []
+    declared = pm2.declared_apps()
+    return [declared[name] for name in dict.fromkeys(names) if name in declared]

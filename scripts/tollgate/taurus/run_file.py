@@ -1,0 +1,134 @@
+"""taurus.yml: which keys are Tollgate's, and the refusal of others among them.
+
+What Taurus has keys for of its own is left to Taurus, but where a misspelt key of Tollgate's could
+stand among them: in sections, modules, scenarios, executions and entries of lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bzt
+from bzt.linter import ToplevelChecker
+
+from tollgate.base.settings import CLASS, SETTINGS, read, refuse_other
+from tollgate.compare.settings import CompareSettings
+from tollgate.study.settings import StudySettings
+from tollgate.targets.reloads import TargetsSettings
+from tollgate.targets.scenarios import probes_of
+from tollgate.taurus.capacity import SearchSettings
+from tollgate.taurus.load import LoadSettings
+from tollgate.taurus.own_plan import PlanSettings
+from tollgate.taurus.refusals import LOAD_SETTINGS, VerdictSettings
+from tollgate.taurus.report import ReportSettings
+from tollgate.taurus.stop_when_decided import StopSettings
+
+#: Taurus's own modules and aliases.
+BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """It has no settings."""
+
+    __pydantic_config__ = SETTINGS
+
+
+MODULES = {
+    "plan": PlanSettings,
+    "load": LoadSettings,
+    "stop-when-decided": StopSettings,
+    "study": StudySettings,
+    "compare": CompareSettings,
+    "capacity": SearchSettings,
+    "targets": TargetsSettings,
+    "progress": NoSettings,
+    "report": ReportSettings,
+    "verdict": VerdictSettings,
+    "passfail": NoSettings,
+}
+SECTIONS = tuple(ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS)
+#: Keys with such a name are the user's own, to be referred to by YAML's anchors.
+OWN = "x-"
+_CRITERIA = {
+    "description": "What must not happen, such as `p95 of search>200ms`: docs/criteria.md.",
+    "type": ["array", "object"],
+}
+_PROBES = {
+    "description": "Sent to the target before any load; the answers must match.",
+    "type": "array",
+    "items": {"$ref": "#/$defs/probe"},
+}
+#: Keys of a scenario, an execution and an entry under services or reporting, without Taurus's.
+SCENARIO = {
+    "target": {
+        "description": "An app of ecosystem.config.js, or several, which the run starts.",
+        "type": ["string", "array"],
+        "items": {"type": "string"},
+    },
+    "url": {"description": "Of a service that runs already.", "type": "string"},
+    "probes": _PROBES,
+    "criteria": _CRITERIA,
+}
+EXECUTION = {"criteria": _CRITERIA}
+SERVICE = {"module": True, "run-at": True}
+REPORTER = {**SERVICE, "criteria": _CRITERIA}
+#: What else Taurus's JMeter reads of a scenario and of an execution.
+TAURUS_SCENARIO = (
+    *("script", "properties", "variables", "modifications", "data-sources", "disable-listeners"),
+    *("requests", "default-address", "headers", "timeout", "think-time", "keepalive"),
+    *("follow-redirects", "authorization", "protocol", "content-encoding", "store-cache"),
+    *("store-cookie", "cookies", "use-dns-cache-mgr", "retrieve-resources"),
+    *("retrieve-resources-regex", "concurrent-pool-size", "force-parent-sample"),
+)
+TAURUS_EXECUTION = (
+    *("scenario", "executor", "files", "env", "delay", "start-at", "distributed"),
+    *("write-xml-jtl", *LOAD_SETTINGS),
+)
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Refuse what no module would read, before one is called. config: with Taurus's own modules.
+    Raises SettingError and TaurusConfigError."""
+    refuse_other("the configuration has the section", _not_own(config), SECTIONS)
+    modules = config.get("modules")
+    known = [it for it, settings in modules.items() if _class_of(settings)]
+    unknown_ones = [it for it in modules if it not in known]
+    refuse_other("modules has the entry", unknown_ones, [*MODULES, "jmeter"])
+    for name, model in MODULES.items():
+        if name in modules:
+            read(model, modules.get(name), f"modules.{name}")
+    scenarios = {f"scenarios.{name}": it for name, it in config.get("scenarios").items()}
+    for place, it in enumerate(config.get("execution", [])):
+        where, inline = f"execution.{place}", it.get("scenario", None)
+        _refuse_keys(where, it, [*EXECUTION, *TAURUS_EXECUTION])
+        if isinstance(inline, dict):
+            scenarios[f"{where}.scenario"] = inline
+    for where, it in scenarios.items():
+        _refuse_keys(where, it, [*SCENARIO, *TAURUS_SCENARIO])
+        probes_of(it.get("probes", None), where)
+    for section in ("services", "reporting"):
+        for it in config.get(section, []):
+            if (name := it.get("module", None)) in MODULES:
+                _refuse_keys(f"{section}.{name}", it, [*entry_keys(section, name)])
+
+
+def _refuse_keys(where: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    refuse_other(f"{where} has the setting", _not_own(given), known)
+
+
+def _not_own(given: Iterable[object]) -> list[str]:
+    return [str(it) for it in given if not str(it).startswith(OWN)]
+
+
+def _class_of(settings: object) -> str:
+    return str(settings.get(CLASS, "") if isinstance(settings, dict) else settings or "")
+
+
+def entry_keys(section: str, name: str) -> dict[str, Any]:
+    if section == "reporting":
+        return REPORTER
+    return SERVICE | {"probes": _PROBES} if name == "targets" else SERVICE

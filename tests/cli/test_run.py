@@ -1,0 +1,22 @@
+"""`tollgate run` before it calls bzt."""
+
+from tollgate.base import paths
+from tollgate.cli import run
+
+
+def test_the_schema_lies_where_taurus_yml_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "STATE", tmp_path / ".tollgate")
+    first = (paths.SUITE / paths.RUN_FILE).read_text().splitlines()[0]
+    place = tmp_path / first.partition("$schema=")[2]
+    for before in (None, "of an older version"):
+        if before:
+            place.write_text(before)
+        run.lay_out_schema()
+        assert place.read_bytes() == run.SCHEMA.read_bytes()
+
+
+def test_a_suite_that_can_t_be_written_to_runs_without_a_schema(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(paths, "STATE", tmp_path / "file" / ".tollgate")
+    run.lay_out_schema()
+    assert [it.name for it in tmp_path.iterdir()] == ["file"]
