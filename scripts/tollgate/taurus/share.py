@@ -25,13 +25,13 @@ from tollgate.base.text import did_you_mean
 from tollgate.forecast.load import shared_forecast
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
-from tollgate.record.divided import EnginePart
 from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import COPY, HOW, SPLIT
 from tollgate.targets import scenarios
+from tollgate.taurus.divided import EnginePart
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
 #: Where an engine's own data files stand in the folder of its run.

@@ -8,7 +8,7 @@ import pytest
 from support import run_folder, run_pages
 from tollgate.gather import evidence
 from tollgate.record import manifest
-from tollgate.record.divided import RemoteEngine, divide
+from tollgate.taurus.divided import RemoteEngine, divide
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 #: By so much is the clock of the second engine ahead.
