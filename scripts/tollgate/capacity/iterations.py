@@ -59,15 +59,10 @@ def write_by_arrivals(
         raise PlanError(f"{plan}: {taken[0]}, a variable of the search's own: give it another name")
     copy.write_bytes(plan.read_bytes())
     put_in_place(copy, plan.parent)
-    document, mine = parsed(copy), parsed(OURS)
-    nothing = next(
-        under
-        for it, under in nodes.active(nodes.below_test_plan(mine))
-        if it.get("testname") == ours[0]
-    )
-    name = _put_together(
-        plan, rate, nodes.below_test_plan(document), nodes.below_test_plan(mine), ours
-    )
+    document = parsed(copy)
+    tree, mine = nodes.below_test_plan(document), nodes.below_test_plan(parsed(OURS))
+    nothing = next(under for it, under in nodes.active(mine) if it.get("testname") == ours[0])
+    name = _put_together(plan, rate, tree, mine, ours)
     write(document, copy)
     found = read_iteration(plan, copy, name, properties)
     wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
@@ -86,10 +81,8 @@ def _put_together(
     for timer, under in [it for it in nodes.active(content) if nodes.reads_as_timer(it[0], rate)]:
         timer.getparent().remove(under)
         timer.getparent().remove(timer)
-    around = [
-        it for it in nodes.pairs(tree) if not nodes.is_group(it[0]) and it[0].tag not in _STAYS
-    ]
-    outer = [part for pair in around for part in pair]
+    around = (it for it in nodes.pairs(tree) if it[0].tag not in _STAYS)
+    outer = [part for pair in around if not nodes.is_group(pair[0]) for part in pair]
     for part in outer:
         tree.remove(part)
     for each, under in nodes.groups(tree):
