@@ -24,7 +24,7 @@ from pathlib import Path
 
 from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
 from tollgate.gather.context import EvidenceError, refuse_lower_bounds
-from tollgate.gather.interim import judged_until_ms
+from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.report import dashboard

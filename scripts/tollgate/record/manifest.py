@@ -21,7 +21,7 @@ from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other 
 from tollgate.base import records
 from tollgate.base.text import one_line
 from tollgate.forecast.model import Followed
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.workers.background_cpu import BackgroundCpu
 
 NAME = "run.json"

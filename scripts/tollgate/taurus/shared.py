@@ -24,7 +24,7 @@ from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
 from tollgate.forecast.model import Followed
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
