@@ -4,7 +4,7 @@ import pytest
 from support.cell_data import by_cell, measured
 from support.study_cells import data
 from tollgate.study.answers import claims
-from tollgate.study.published import PublishedMachine
+from tollgate.study.published import StudyMachine
 from tollgate.study.stats import bottleneck, cell_result, estimate, widest
 
 
@@ -77,7 +77,7 @@ def test_headroom_is_what_the_cores_that_it_did_not_get_could_give(cores, usable
 
 
 SEED = 21
-MACHINE = PublishedMachine(cores=2, workers=2)
+MACHINE = StudyMachine(2, {"cluster": 2})
 ARM, BASELINE = ("sum", "cluster", 100), ("sum", "fork", 100)
 #: Mean cores of generator, service and nobody: all cores busy, one idle.
 SQUEEZED, ALONE = (0.5, 1.25, 0.0), (0.4, 1.0, 0.6)
@@ -93,7 +93,7 @@ def answer(arm, baseline):
     usable = {"cluster": 2, "fork": 1}
     results = [cell_result(it, 2, usable[it.cell.arm], SEED) for it in cells.values()]
     found = claims(cells, results, MACHINE, SEED)
-    return next(claim for claim in found if claim.id == "sum-throughput")
+    return next(claim for claim in found if claim.of.id == "sum-throughput")
 
 
 @pytest.mark.parametrize("metric", ["throughput", "mean"])

@@ -88,12 +88,12 @@ def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
     lines = [*_claims(study), "", study_headline(study)]
-    absent = [it.system for it in study.claims if it.system not in study.experiments]
+    absent = [it.of.system for it in study.claims if it.of.system not in study.experiments]
     if absent:
         lines += _wrapped(f"not part of this run: {', '.join(dict.fromkeys(absent))}")
     for claim in study.claims:
-        if claim.answer != AGREES and claim.system not in absent:
-            lines += _wrapped(f"{claim.id} {claim.answer}: {claim.what}: {claim.reason}")
+        if claim.answer != AGREES and claim.of.system not in absent:
+            lines += _wrapped(f"{claim.of.id} {claim.answer}: {claim.of.what}: {claim.reason}")
     for check in study.checks:
         tool = f"{check.tool} {check.version}".strip()
         lines += _wrapped(f"JMeter and {tool}: {check.agreement}: {check.reason}")
@@ -117,9 +117,9 @@ def _claims(study: StudyResult) -> Iterator[str]:
     rows = []
     for it in study.claims:
         found = it.measured.value
-        value = "-" if found is None else f"{number(found)} {it.unit}".strip()
+        value = "-" if found is None else f"{number(found)} {it.of.unit}".strip()
         ends = study_interval(it.measured) or "-"
-        rows.append((TableCell(badge=it.answer), it.id, value, ends, it.published))
+        rows.append((TableCell(badge=it.answer), it.of.id, value, ends, it.of.published))
     headings = ("claim", "measured", "95 % CI", "published")
     columns = (Column("answer", VERDICT), *map(Column, headings))
     yield from to_console(Table("", columns, rows), most=STUDY_WIDTH)

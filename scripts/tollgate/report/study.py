@@ -24,10 +24,11 @@ from tollgate.samples.lost import with_losses
 from tollgate.samples.store import open_store
 from tollgate.study import crosscheck, settings
 from tollgate.study import record as study_run
-from tollgate.study.answers import Ran, build
+from tollgate.study.answers import build
 from tollgate.study.cpu import CpuError
 from tollgate.study.design import DesignError, read_blocks
 from tollgate.study.model import CROSSCHECK, StudyOutage, StudyResult
+from tollgate.study.published import StudyMachine
 from tollgate.study.record import StudyRun
 from tollgate.study.samples import read as read_samples
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
@@ -94,8 +95,8 @@ def read(run: Path) -> StudyFile:
         outages, problems = _read_outages(run, record, planned, jtl)
         data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, store)
     instances = {target["name"]: target["instances"] for target in planned.targets}
-    ran = Ran(record.environment["cores"], instances, how)
-    study = build(data, crosscheck.checks(run, blocks, data), outages, ran)
+    machine = StudyMachine(record.environment["cores"], instances)
+    study = build(data, crosscheck.checks(run, blocks, data), outages, machine, how)
     notes = [*study.notes, *problems]
     slower = record.environment.get("variables", {}).get(settings.SLOWER)
     if slower:

@@ -288,8 +288,8 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A published claim beside what was measured here."""
+class PublishedClaim:
+    """A published claim, and what of it is measured."""
 
     __pydantic_config__ = WRITTEN
 
@@ -303,10 +303,19 @@ class Claim:
     """The figures as they were published."""
     what: str
     """What `measured` is."""
+    unit: str = ""
+    """Unit of `measured`; empty for a ratio."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published claim beside what was measured here."""
+
+    __pydantic_config__ = WRITTEN
+
+    of: Inlined[PublishedClaim]
     measured: Estimate
     """The quantity that decides."""
-    unit: str
-    """Unit of `measured`; empty for a ratio."""
     answer: Answer
     """`agrees` and `disagrees` only where the whole interval says so; between the two lies a
     gap."""

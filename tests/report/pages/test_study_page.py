@@ -13,7 +13,7 @@ from tollgate.report.pages.study import page as study_page
 from tollgate.report.pages.study.series import Answers
 from tollgate.study import record as study_run
 from tollgate.study.design import write_blocks
-from tollgate.study.model import Bottleneck, Claim, Estimate, StudyResult
+from tollgate.study.model import Bottleneck, Claim, Estimate, PublishedClaim, StudyResult
 from tollgate.study.words import answer, summary
 
 #: A page of nothing but a study.
@@ -52,7 +52,8 @@ def text_of(*study, **how):
 
 
 def claimed(*told):
-    claims = [Claim("id", "sum", "", "", "", Estimate(1.0), "", each, "") for each in told]
+    words = PublishedClaim("id", "sum", "", "", "")
+    claims = [Claim(words, Estimate(1.0), each, "") for each in told]
     return studies.study(claims=tuple(claims))
 
 
@@ -94,7 +95,8 @@ def test_a_smoke_says_that_its_figures_mean_nothing():
 def test_every_claim_stands_with_figure_interval_answer_and_reason():
     text = text_of()
     for claim in STUDY.claims:
-        assert all(it in text for it in (claim.claim, claim.published, claim.what, claim.reason))
+        words = claim.of
+        assert all(it in text for it in (words.claim, words.published, words.what, claim.reason))
     assert "1.86 (1.79 to 1.93)" in text
 
 
@@ -168,7 +170,8 @@ def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, widt
 def test_a_label_that_is_a_script_stays_text_in_a_browser(saved):
     cells = [replace(it, cell=replace(it.cell, arm=ATTACK)) for it in STUDY.cells]
     curves = [replace(it, arm=ATTACK) for it in STUDY.curves]
-    claims = [replace(it, claim=ATTACK, reason=ATTACK) for it in STUDY.claims]
+    attack = replace(STUDY.claims[0].of, claim=ATTACK)
+    claims = [replace(it, of=attack, reason=ATTACK) for it in STUDY.claims]
     bad = replace(STUDY, cells=tuple(cells), curves=tuple(curves), claims=tuple(claims))
     seen = pages.look(saved(bad), "--offline")
     assert pages.problems(seen) == []
