@@ -11,10 +11,9 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tollgate.base.text import shown
-from tollgate.study.model import Block, Cell
+from tollgate.study.model import Block, Cell, StudyOutage
 
 #: Label of the one sample of a block in which another load generator sent the requests.
 ANOTHER_GENERATOR = "another generator"
@@ -56,22 +55,16 @@ class Window:
     length_s: float
 
 
-@dataclass(frozen=True)
-class Outage:
-    """A worker of an app that was away; epoch milliseconds, to_ms may be infinite."""
-
-    app: str
-    worker: str
-    from_ms: float
-    to_ms: float
-
-
 def windows(
-    blocks: Sequence[Block], spans: Iterable[Span], outages: Sequence[Outage] = ()
+    blocks: Sequence[Block],
+    spans: Iterable[Span],
+    outages: Sequence[StudyOutage] = (),
+    origin_s: float = 0.0,
 ) -> tuple[list[Window], dict[Cell, tuple[str, ...]]]:
     """The window of each block that counts, and for each cell why its other blocks don't.
 
-    Round 0 has no window and is left out. Raises StudyDataError.
+    Round 0 has no window and is left out. origin_s: zero of the outages' seconds, since the epoch.
+    Raises StudyDataError.
     """
     found = _by_block(blocks, spans)
     _check_order(found)
@@ -82,7 +75,7 @@ def windows(
     for block in sorted(blocks, key=lambda block: block.round):
         if block.round:
             span = found.get(block.number, (block, None))[1]
-            why = _left_out(block, span, outages)
+            why = _left_out(block, span, outages, origin_s)
             if why:
                 left_out[block.cell].append(f"round {block.round}: {why}")
             else:
@@ -90,22 +83,15 @@ def windows(
     return counted, {cell: tuple(reasons) for cell, reasons in left_out.items()}
 
 
-def outages_of(records: Iterable[Mapping[str, Any]], origin_s: float) -> tuple[Outage, ...]:
-    """From records with `app`, `worker`, `from_s` and `to_s`, seconds since origin_s (itself since
-    the epoch); a to_s of None is of a worker that did not come back."""
-    return tuple(
-        Outage(
-            str(it["app"]),
-            str(it.get("worker", "?")),
-            # In whole milliseconds, as the watch took them: those of a request may be equal.
-            round((origin_s + it["from_s"]) * 1000),
-            # A successor may be online before: a reload starts it first.
-            math.inf
-            if it["to_s"] is None
-            else round((origin_s + max(it["from_s"], it["to_s"])) * 1000),
-        )
-        for it in records
-    )
+def away_ms(outage: StudyOutage, origin_s: float) -> tuple[float, float]:
+    """From when to when a worker was away, in epoch milliseconds; infinite where it did not come
+    back. In whole ones, as the watch took them: those of a request may be equal."""
+    from_s, to_s = outage["from_s"], outage["to_s"]
+    from_ms = round((origin_s + from_s) * 1000)
+    if to_s is None:
+        return from_ms, math.inf
+    # A successor may be online before: a reload starts it first.
+    return from_ms, max(from_ms, round((origin_s + to_s) * 1000))
 
 
 def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, tuple[Block, Span]]:
@@ -148,7 +134,9 @@ def _check_order(found: Mapping[int, tuple[Block, Span]]) -> None:
             raise _error(other, f"{problem}: the barrier of plans/study.jmx did not hold")
 
 
-def _left_out(block: Block, span: Span | None, outages: Sequence[Outage]) -> str:
+def _left_out(
+    block: Block, span: Span | None, outages: Sequence[StudyOutage], origin_s: float
+) -> str:
     if span is None:
         return "no samples, the run ended before"
     if span.label == ANOTHER_GENERATOR:
@@ -157,9 +145,10 @@ def _left_out(block: Block, span: Span | None, outages: Sequence[Outage]) -> str
         lasted = (span.last_ms - span.first_ms) / 1000
         return f"the load ended too early, after {lasted:.1f} s and {span.requests} requests"
     for outage in outages:
-        meets = outage.from_ms <= span.last_ms and outage.to_ms >= span.first_ms
-        if meets and _serves(outage.app, block.cell):
-            return f"worker {outage.worker} of {outage.app} died"
+        from_ms, to_ms = away_ms(outage, origin_s)
+        meets = from_ms <= span.last_ms and to_ms >= span.first_ms
+        if meets and _serves(outage["app"], block.cell):
+            return f"worker {outage['worker']} of {outage['app']} died"
     return ""
 
 
