@@ -11,7 +11,7 @@ from support import studies
 from support.golden import check_file
 from support.judged import LABELS
 from tollgate.base.paths import ROOT
-from tollgate.report.console import STUDY_WIDTH, study_headline, study_table
+from tollgate.report.console import STUDY_WIDTH, study_table
 from tollgate.report.json_model import plain, to_json
 from tollgate.report.study import StudyFile
 from tollgate.study.model import Estimate, StudyResult
@@ -118,4 +118,4 @@ def test_what_could_not_be_told_is_a_dash():
     rows = [line.split() for line in study_table(study).splitlines() if claim.of.id in line]
     assert rows[0][:5] == ["cannot", "tell", claim.of.id, "-", "-"]
     assert "not measured: fork at 5 users" in study_table(study)
-    assert study_headline(study) == "Study: 0 claims agree, 0 disagree, 1 undecided"
+    assert "\nStudy: 0 claims agree, 0 disagree, 1 undecided\n" in study_table(study)

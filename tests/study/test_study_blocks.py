@@ -156,15 +156,6 @@ def test_the_file_tells_each_app_its_port_and_jmeter_to_go_on_for_ever(tmp_path)
     ]
 
 
-def test_an_app_without_a_port_is_refused_and_nothing_is_written(tmp_path):
-    path = tmp_path / "blocks.csv"
-    made = blocks([replace(CELL, app="frok")], 1)
-    assert errors_of(path, lambda p: write_blocks(p, made, PORTS)) == [
-        ": the app 'frok' has no port: name one of ecosystem.config.js"
-    ]
-    assert not path.exists()
-
-
 def test_a_file_of_blocks_that_somebody_has_cut_is_refused(tmp_path):
     path = tmp_path / "blocks.csv"
     write_blocks(path, blocks([CELL], 1), PORTS)

@@ -24,7 +24,7 @@ from tollgate.report.table import (
 from tollgate.report.tables import content
 from tollgate.report.text import beyond, course
 from tollgate.study.model import StudyResult
-from tollgate.study.words import AGREES, DISAGREES, UNKNOWN, number
+from tollgate.study.words import AGREES, headline, number
 from tollgate.study.words import interval as study_interval
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
@@ -87,7 +87,7 @@ def _shown(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
 def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
-    lines = [*_claims(study), "", study_headline(study)]
+    lines = [*_claims(study), "", f"Study: {headline(study)}"]
     absent = [it.of.system for it in study.claims if it.of.system not in study.experiments]
     if absent:
         lines += _wrapped(f"not part of this run: {', '.join(dict.fromkeys(absent))}")
@@ -100,15 +100,6 @@ def study_table(study: StudyResult) -> str:
     for note in study.notes:
         lines += _wrapped(note)
     return "\n".join(lines)
-
-
-def study_headline(study: StudyResult) -> str:
-    """`Study: 5 claims agree, 1 disagrees, 3 undecided`."""
-    answers = [claim.answer for claim in study.claims]
-    agreed, refused, unknown = (answers.count(it) for it in (AGREES, DISAGREES, UNKNOWN))
-    claims = "claim agrees" if agreed == 1 else "claims agree"
-    disagree = "disagrees" if refused == 1 else "disagree"
-    return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} undecided"
 
 
 def _claims(study: StudyResult) -> Iterator[str]:

@@ -60,12 +60,8 @@ class StudyFile:
     each curve."""
 
 
-class StudyReportError(Exception):
-    """One line: what of the run's folder is no study's, and what to do."""
-
-
 #: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (StudyReportError, DesignError, CpuError)
+PROBLEMS = (DesignError, CpuError)
 
 
 def is_study(run: Path) -> bool:
@@ -87,7 +83,9 @@ def write(run: Path) -> StudyResult:
 def read(run: Path) -> StudyFile:
     """The study of a run's folder. Raises what `write` does."""
     record, how = manifest.read(run), study_run.read(run)
-    planned = _execution(run, record)
+    if len(record.executions) != 1:
+        raise manifest.ManifestError(f"{run / manifest.NAME} is not of a study: name one's folder")
+    planned = record.executions[0]
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)
     with open_store(run / planned.jtl) as store:
@@ -109,28 +107,17 @@ def read(run: Path) -> StudyFile:
     return StudyFile(record.started, how, record.environment, study)
 
 
-def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
-    if len(record.executions) != 1:
-        raise StudyReportError(
-            f"{run / manifest.NAME} has {len(record.executions)} executions, a study has one: "
-            "name the folder of a study"
-        )
-    return record.executions[0]
-
-
 def _read_outages(
     run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
 ) -> tuple[list[StudyOutage], tuple[str, ...]]:
     """(the workers that ended by themselves under load, in order of time; problems with a file).
     Times are seconds since jtl.origin_ms. Raises JtlError."""
     began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
-    found: list[tuple[WorkerOutage, str]] = []
-    problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
-    for target in planned.targets:
-        app = target["name"]
-        watched, resources = read_watch(run / "workers.jsonl", app, began_s, ended_s)
-        found += [(outage, app) for outage in resources.outages]
-        problems |= {watched.problem: None} if watched.problem else {}
+    apps = [target["name"] for target in planned.targets]
+    watches = [read_watch(run / "workers.jsonl", app, began_s, ended_s) for app in apps]
+    # A file that can't be read is one problem, and not one of each app.
+    problems = dict.fromkeys(watched.problem for watched, _ in watches if watched.problem)
+    found = [(it, app) for app, (_, of) in zip(apps, watches, strict=True) for it in of.outages]
     found.sort(key=lambda it: it[0].from_s)
     cut_short = record.interrupted or record.stopped_by
     until_s = ended_s - began_s if cut_short else math.inf

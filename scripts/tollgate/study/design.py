@@ -248,17 +248,8 @@ def write_blocks(
     """Write the blocks as plans/study.jmx reads them, its variables named by the header.
 
     ports: by app. `each` is -1 in the file where a cell has 0. append: behind those that are there,
-    which JMeter has open. Raises DesignError for an app that has no port, before anything is
-    written.
+    which JMeter has open.
     """
-    missing = dict.fromkeys(b.cell.app for b in of if b.cell.app not in ports)
-    if missing:
-        raise DesignError(
-            *(
-                f"{path}: the app {app!r} has no port: name one of ecosystem.config.js"
-                for app in missing
-            )
-        )
     with Path(path).open("a" if append else "w", encoding="utf-8", newline="") as file:
         names = ("block", "round", *COLUMNS, "port")
         writer = csv.DictWriter(file, names, lineterminator="\n")

@@ -14,20 +14,13 @@ from tollgate.study.words import interval, number, users
 
 #: What is drawn of a point, with its name.
 _METRICS = {"throughput": "requests/s", "concurrency_performance": "concurrency performance"}
-#: The experiment whose write-up made concurrency performance known comes first.
-_FIRST = "kittens"
 _PALETTE = 4
 
 
-def throughput(study: StudyResult) -> list[Chart]:
-    """Requests a second over users, a chart an experiment."""
-    return [_over_users(study, name, "throughput") for name in _experiments(study)]
-
-
-def performance(study: StudyResult) -> list[Chart]:
-    """Concurrency performance over users, kittens first."""
-    names = sorted(_experiments(study), key=lambda name: name != _FIRST)
-    return [_over_users(study, name, "concurrency_performance") for name in names]
+def over_users(study: StudyResult, metric: str) -> list[Chart]:
+    """One of _METRICS over users, a chart an experiment."""
+    experiments = dict.fromkeys(curve.experiment for curve in study.curves)
+    return [_over_users(study, name, metric) for name in experiments]
 
 
 def answers(found: Sequence[Answers]) -> list[Chart]:
@@ -38,10 +31,6 @@ def answers(found: Sequence[Answers]) -> list[Chart]:
     longest = max(float(each.seconds.max()) for each in known)
     slowest = max(float(each.elapsed_ms.max()) for each in known)
     return [_cloud(each, index, longest, slowest) for index, each in enumerate(known)]
-
-
-def _experiments(study: StudyResult) -> list[str]:
-    return list(dict.fromkeys(curve.experiment for curve in study.curves))
 
 
 def _over_users(study: StudyResult, experiment: str, metric: str) -> Chart:
