@@ -22,25 +22,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from tollgate.base.text import UserError
 from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
-from tollgate.gather.context import EvidenceError, refuse_lower_bounds
+from tollgate.gather.context import refuse_lower_bounds
 from tollgate.gather.early_decisions import judged_until_ms
-from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.report import dashboard
 from tollgate.report import study as study_report
 from tollgate.report import write as outputs
-from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.pages.runs import build as runs_page
-from tollgate.samples.layout import JtlError
-from tollgate.taurus import engine_host
-
-_PROBLEMS = (
-    *(manifest.ManifestError, EvidenceError, PlanError, JtlError, PageError),
-    engine_host.EngineError,
-    *study_report.PROBLEMS,
-)
 
 
 def main() -> None:
@@ -51,14 +42,15 @@ def main() -> None:
     try:
         code = arguments.command(arguments)
         sys.stdout.flush()
-    except (*_PROBLEMS, OSError) as problem:
+    except (UserError, OSError) as problem:
         code = ERROR
         if isinstance(problem, OSError):
             # Nothing more goes to standard output: Python would try once more as it ends.
             with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(problem, BrokenPipeError):  # a reader such as `head` has enough
-            print(f"tollgate: {problem}", file=sys.stderr)
+            for line in str(problem).splitlines():
+                print(f"tollgate: {line}", file=sys.stderr)
     sys.exit(code)
 
 

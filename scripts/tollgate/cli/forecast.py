@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from tollgate.base.paths import ROOT
 from tollgate.base.text import duration_text
-from tollgate.forecast.load import ShapeError, announce, load_steps
-from tollgate.forecast.read import ForecastError, read_forecast
-from tollgate.plan.jmx import PlanError
+from tollgate.forecast.load import announce, load_steps
+from tollgate.forecast.read import read_forecast
 from tollgate.plan.read import read_plan
 from tollgate.report.console import steps_table
 from tollgate.taurus.shared import number
@@ -43,14 +41,9 @@ def _number(text: str) -> float:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the steps; returns 1, with a line for each error, if the file can't be used."""
-    try:
-        forecast = read_forecast(arguments.file, read_plan(PLAN, {}).labels)
-        steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
-    except (ForecastError, PlanError, ShapeError) as problem:
-        for line in str(problem).splitlines():
-            print(f"tollgate: {line}", file=sys.stderr)
-        return 1
+    """Print the steps. Raises ForecastError, PlanError and ShapeError."""
+    forecast = read_forecast(arguments.file, read_plan(PLAN, {}).labels)
+    steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
     print(steps_table(steps))
     step_s = steps[0].to_s - steps[0].from_s
     compressed = f", compressed to {duration_text(step_s)}" if arguments.scale > 1 else ""

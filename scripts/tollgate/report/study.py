@@ -25,8 +25,7 @@ from tollgate.samples.store import open_store
 from tollgate.study import crosscheck, settings
 from tollgate.study import record as study_run
 from tollgate.study.answers import build
-from tollgate.study.cpu import CpuError
-from tollgate.study.design import DesignError, read_blocks
+from tollgate.study.design import read_blocks
 from tollgate.study.model import CROSSCHECK, StudyOutage, StudyResult
 from tollgate.study.published import StudyMachine
 from tollgate.study.record import StudyRun
@@ -35,7 +34,7 @@ from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.workers.model import Resources, WorkerOutage
 from tollgate.workers.reading import read_watch
 
-__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+__all__ = ["JSON", "is_study", "read", "to_table", "write"]
 JSON = "study.json"
 TITLE = "Tollgate's study.json"
 
@@ -60,10 +59,6 @@ class StudyFile:
     each curve."""
 
 
-#: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (DesignError, CpuError)
-
-
 def is_study(run: Path) -> bool:
     """Whether a run's folder is that of a study."""
     return (run / study_run.NAME).exists()
@@ -72,8 +67,8 @@ def is_study(run: Path) -> bool:
 def write(run: Path) -> StudyResult:
     """Make study.json of a run's folder anew, whole or not at all.
 
-    Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
-    JtlError.
+    Raises DesignError, CpuError, JtlError, and ManifestError, also for samples that are not those
+    that the run left.
     """
     file = read(run)
     atomic.write(run / JSON, to_json(plain(file)))

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.base.text import UserError
 from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ COUNTERS = ("generator", "service", "idle")
 SILENCE_S = 1.0
 
 
-class CpuError(ValueError):
+class CpuError(UserError, ValueError):
     """cpu.jsonl that can't be read. One line: file, line, problem, next step."""
 
 

@@ -27,16 +27,13 @@ from datetime import datetime, timedelta
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base.text import did_you_mean, duration_text
+from tollgate.base.text import UserError, did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
-from tollgate.forecast.read import ForecastError, read_forecast
+from tollgate.forecast.read import read_forecast
 from tollgate.plan import lint
-from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
-from tollgate.schedule.share import ShareError
-from tollgate.targets import pm2, scenarios
-from tollgate.taurus import engine_host
+from tollgate.targets import scenarios
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, problems_as, property_of, refuse_unknown, under_way
@@ -46,7 +43,7 @@ BOTH_MODES_S = 180.0
 BOTH = "both"
 
 
-class ModeError(ValueError):
+class ModeError(UserError):
     """One line: what MODE is and what it could be."""
 
 
@@ -74,12 +71,6 @@ SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale", "rows"
 RESPONSE_TIMEOUT_MS = 5000
 #: Fewer measured seconds give no interval to judge by.
 SHORTEST_S = 10.0
-
-
-_PROBLEMS = (
-    *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
-    *(engine_host.EngineError, pm2.Pm2Error),
-)
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,7 @@ class Load(Service):
         self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
         self.remote = RemoteLoad.of(self.engine.config, self.settings, os.environ)
         follows = self.settings.get("length", None) is not None
-        with problems_as(TaurusConfigError, "load", *_PROBLEMS):
+        with problems_as(TaurusConfigError, "load", UserError):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
             for each in chosen:
