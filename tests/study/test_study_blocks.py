@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.study_blocks import CELL, HEADER, design, errors_of
+from support.study_blocks import CELL, HEADER, blocks, design, errors_of
 from tollgate.study.design import (
-    blocks,
     only,
     read_blocks,
     rounds,

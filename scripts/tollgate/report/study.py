@@ -90,15 +90,13 @@ def read(run: Path) -> StudyFile:
     instances = {target["name"]: target["instances"] for target in planned.targets}
     machine = StudyMachine(record.environment["cores"], instances)
     study = build(data, crosscheck.checks(run, blocks, data), outages, machine, how)
-    notes = [*study.notes, *problems]
     slower = record.environment.get("variables", {}).get(settings.SLOWER)
-    if slower:
-        notes.insert(0, f"{settings.SLOWER} is {slower}: every answer took so much more work")
-    if record.interrupted:
-        notes.insert(0, "the run was interrupted: what came after that was not measured")
-    if record.problem:
-        notes.insert(0, record.problem)
-    study = replace(study, notes=tuple(notes))
+    first = (
+        record.problem,
+        record.interrupted and "the run was interrupted: what came after that was not measured",
+        slower and f"{settings.SLOWER} is {slower}: every answer took so much more work",
+    )
+    study = replace(study, notes=(*filter(None, first), *study.notes, *problems))
     return StudyFile(record.started, how, record.environment, study)
 
 

@@ -167,13 +167,10 @@ def _value(row: Published, found: Estimate) -> str:
 
 
 def _inside(rule: Rule) -> str:
-    if math.isfinite(rule.low) and math.isfinite(rule.high):
-        return f"within {format_number(rule.low)} to {format_number(rule.high)}"
-    return (
-        f"above {format_number(rule.low)}"
-        if math.isfinite(rule.low)
-        else f"below {format_number(rule.high)}"
-    )
+    low, high = format_number(rule.low), format_number(rule.high)
+    if math.isinf(rule.high):
+        return f"above {low}"
+    return f"below {high}" if math.isinf(rule.low) else f"within {low} to {high}"
 
 
 def _outside(rule: Rule, found: Estimate) -> str:

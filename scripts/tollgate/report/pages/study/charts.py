@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
-from tollgate.report.pages.study.series import MOST_ANSWERS, Answers
+from tollgate.report.pages.study.series import Answers
 from tollgate.report.table import Column, Table, numeric
 from tollgate.study.model import Curve, StudyResult
 from tollgate.study.words import interval, number, users
@@ -94,10 +94,10 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         ("p95, ms", number(float(p95))),
         ("slowest, ms", number(float(ms.max()))),
     ]
-    shown = f"{len(ms):,} answers of {found.rounds} rounds laid over each other"
+    shown = f"{found.rounds} of {found.of_rounds} rounds laid over each other"
     return Chart(
         title=found.arm,
-        summary=f"{shown}; the slowest took {number(float(seconds.max()))} s.",
+        summary=f"{len(ms):,} answers of {shown}; the slowest took {number(max(seconds))} s.",
         x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
         y=Axis("response time, s", high=slowest / 1000),
         series=(
@@ -105,14 +105,4 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         ),
         numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
         zoom=True,
-        note=_cut_note(found),
-    )
-
-
-def _cut_note(found: Answers) -> str:
-    if found.rounds == found.of_rounds:
-        return ""
-    return (
-        f"The first {found.rounds} of {found.of_rounds} rounds: "
-        f"a chart shows at most {MOST_ANSWERS:,} answers."
     )
