@@ -42,17 +42,17 @@ def test_the_reason_gives_the_figures_also_of_other_processes():
 def test_without_the_cpu_nobody_knows():
     assert found(np.nan, np.nan, np.nan).who == "unknown"
     made = data([[20]] * 8)
-    made.service_cores[:5] = np.nan
+    made.cores[1, :5] = np.nan
     assert bottleneck(made, 2, 1).who == "unknown"
 
 
 def test_windows_whose_cpu_is_not_known_do_not_count_and_longer_ones_count_for_more():
     made = data([[20]] * 8, cores=(0.1, 0.95, 0.9))
-    made.service_cores[:3] = np.nan
-    made.idle_cores[:3] = 0.0
+    made.cores[1, :3] = np.nan
+    made.cores[2, :3] = 0.0
     assert bottleneck(made, 2, 1).who == "service"
     made = data([[20]] * 2, window_s=[9.0, 1.0], cores=(0.1, 0.96, 0.9))
-    made.service_cores[1] = 0.5
+    made.cores[1, 1] = 0.5
     assert "0.91 of the one core" in bottleneck(made, 2, 1).reason
 
 

@@ -120,14 +120,10 @@ UNSOUND = {
         "2 of 100,000 requests failed",
     ),
     "a generator that held it": (
-        {
-            "generator_cores": np.full(ROUNDS, 1.4),
-            "service_cores": np.full(ROUNDS, 0.5),
-            "idle_cores": np.full(ROUNDS, 0.05),
-        },
+        {"cores": np.repeat([[1.4], [0.5], [0.05]], ROUNDS, axis=1)},
         "the generator was the bottleneck ({0} at {1} user",
     ),
-    "a generator that nobody watched": ({"generator_cores": np.full(ROUNDS, np.nan)}, "not known"),
+    "a generator that nobody watched": ({"cores": np.full((3, ROUNDS), np.nan)}, "not known"),
 }
 
 

@@ -24,12 +24,11 @@ def jmeter(pace=PACE, failed=0, cores=0.4, service=1.0, idle=0.6):
     times = np.round(20_000 / pace).astype(np.int64)
     values = np.unique(times)
     counts = np.where(values == times[:, None], np.round(pace * window)[:, None], 0)
-    busy = {"generator_cores": cores, "service_cores": service, "idle_cores": idle}
     return CellData(
         *(JMETER, np.arange(1, size + 1), np.full(size, window), values, counts.astype(np.int64)),
         failed=np.array([failed] + [0] * (size - 1)),
         workers={"0": int(counts.sum())},
-        **{name: np.full(size, value) for name, value in busy.items()},
+        cores=np.repeat(np.array([[cores, service, idle]]).T, size, axis=1),
     )
 
 

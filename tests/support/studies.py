@@ -197,7 +197,6 @@ def study(**changes):
     made = StudyResult(
         seed=SEED,
         cores=CORES,
-        experiments=(*ARMS, CROSSCHECK),
         cells=tuple(cells()),
         comparisons=tuple(comparisons()),
         curves=tuple(curves()),

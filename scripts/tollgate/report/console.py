@@ -88,7 +88,8 @@ def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
     lines = [*_claims(study), "", f"Study: {headline(study)}"]
-    absent = [it.of.system for it in study.claims if it.of.system not in study.experiments]
+    measured = {it.cell.experiment for it in study.cells}
+    absent = [it.of.system for it in study.claims if it.of.system not in measured]
     if absent:
         lines += _wrapped(f"not part of this run: {', '.join(dict.fromkeys(absent))}")
     for claim in study.claims:

@@ -220,7 +220,6 @@ def build(
     return StudyResult(
         seed=seed,
         cores=machine.cores,
-        experiments=tuple(dict.fromkeys(cell.experiment for cell in mine)),
         cells=results,
         comparisons=comparisons(mine, seed),
         curves=curves(mine, seed),

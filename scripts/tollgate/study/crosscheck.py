@@ -37,7 +37,7 @@ from tollgate.study.autocannon import AutocannonResult
 from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
-from tollgate.study.stats import BUSY, mean_cores, multiplicities, with_interval
+from tollgate.study.stats import BUSY, multiplicities, with_interval
 from tollgate.study.words import AGREES, DISAGREES
 from tollgate.study.words import UNKNOWN as CANNOT_TELL
 
@@ -149,7 +149,7 @@ def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:
 def _cpu(tool: str, used: Sequence[AutocannonResult], jmeter: CellData) -> str:
     """What each took from the cores that the server runs on too."""
     own = 1000 * sum(x.cpu_s for x in used) / sum(x.requests for x in used)
-    other = 1000 * (jmeter.generator_cores * jmeter.window_s).sum() / jmeter.counts.sum()
+    other = 1000 * (jmeter.cores[0] * jmeter.window_s).sum() / jmeter.counts.sum()
     known = f" and {other:.2g} ms of JMeter's" if np.isfinite(other) else ""
     return f"a request took {own:.2g} ms of {tool}'s CPU{known}"
 
@@ -157,7 +157,7 @@ def _cpu(tool: str, used: Sequence[AutocannonResult], jmeter: CellData) -> str:
 def _starved(jmeter: CellData) -> str:
     """Why the figures of JMeter's blocks are not those of a server at work, empty if they are: it
     had less than its core, and no more was left. Then who takes less CPU sees a faster server."""
-    mean = mean_cores(jmeter)
+    mean = jmeter.mean_cores
     if np.isnan(mean["service"]) or mean["service"] + mean["idle"] >= BUSY:
         return ""
     return (

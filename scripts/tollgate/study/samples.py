@@ -15,7 +15,7 @@ import numpy as np
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import block_spans, require, window_counts
 from tollgate.samples.store import Store, using
-from tollgate.study.cpu import COUNTERS, mean_cores
+from tollgate.study.cpu import mean_cores
 from tollgate.study.model import Block, Cell, CellData, StudyOutage
 from tollgate.study.record import CPU
 from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, windows
@@ -91,7 +91,7 @@ def _cell_data(
         counts=counts,
         failed=failed,
         **_answered_by(row, server, worker, n),
-        **{f"{name}_cores": cores[index, places] for index, name in enumerate(COUNTERS)},
+        cores=cores[:, places],
         left_out=left_out,
     )
 

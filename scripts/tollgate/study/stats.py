@@ -60,8 +60,6 @@ RESAMPLES = 4000
 BUSY = 0.9
 #: Of the machine's cores; less than this that is idle is what the kernel leaves between processes.
 IDLE = 0.1
-#: Of the measured time for which CPU must be known.
-_KNOWN = 0.5
 
 
 def multiplicities(rounds: int, seed: int, resamples: int = RESAMPLES) -> Floats:
@@ -107,9 +105,8 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     cores: of the machine. usable_cores: how many the arm could use if it were alone, which is one
     for a single Node process and the workers of a cluster, if the machine has as many cores.
     """
-    mean = mean_cores(data)
-    service, generator, idle = mean["service"], mean["generator"], mean["idle"]
-    if np.isnan([service, generator, idle]).any():
+    generator, service, idle = data.mean_cores.values()
+    if np.isnan(service):
         return Bottleneck("unknown", f"the CPU was not recorded ({_name(data)})")
     usable = max(1, min(usable_cores, cores))
     used = f"the service, PM2 included, used {service:.2f} of the {_cores(usable)} that it can use"
@@ -125,19 +122,6 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     who = "generator" if generator >= service else "machine"
     reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
     return Bottleneck(who, reason, headroom)
-
-
-def mean_cores(data: CellData) -> dict[str, float]:
-    """Mean cores busy with `generator` and `service`, and `idle`, over the windows in which all are
-    known; NaN where these are less than half of the measured time."""
-    rows = np.array([data.generator_cores, data.service_cores, data.idle_cores], dtype=np.float64)
-    known = ~np.isnan(rows).any(axis=0)
-    names = ("generator", "service", "idle")
-    length = data.window_s[known].sum()
-    if not length or length < _KNOWN * data.window_s.sum():
-        return dict.fromkeys(names, float("nan"))
-    means = rows[:, known] @ data.window_s[known] / length
-    return dict(zip(names, means.tolist(), strict=True))
 
 
 def _demands(data: CellData, generator: float, service: float) -> str:
@@ -236,7 +220,7 @@ def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> Cel
         failed=int(data.failed.sum()),
         metrics={**_resolved(metrics, [data]), "max": _max(data)},
         workers=data.workers,
-        cpu={name: None if np.isnan(it) else it for name, it in mean_cores(data).items()},
+        cpu={name: None if np.isnan(it) else it for name, it in data.mean_cores.items()},
         bottleneck=bottleneck(data, cores, usable_cores),
         left_out=data.left_out,
         busiest=float(data.busiest.mean()) if len(data.busiest) else None,

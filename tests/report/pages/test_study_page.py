@@ -112,7 +112,7 @@ def test_an_outage_says_when_where_and_what_it_cost():
 
 
 def test_a_study_of_nothing_is_a_page_all_the_same():
-    text = page_of(StudyResult(21, 2, (), (), (), (), (), ()), ())
+    text = page_of(StudyResult(21, 2, (), (), (), (), ()), ())
     assert "0 claims agree" in text
     assert "data-chart=" not in text
 
