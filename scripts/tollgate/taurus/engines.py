@@ -238,10 +238,8 @@ class RemoteLoad:
                     start_at=None,
                     host=answer.host,
                 ),
-                environment={"cpu": answer.facts.cpu, "cores": answer.facts.cores},
+                answer=answer,
                 parts={name: parts[place] for name, parts in self.parts.items()},
-                offset_ms=answer.offset_ms,
-                uncertainty_ms=answer.uncertainty_ms,
             )
             for place, answer in enumerate(self.answers)
         ]
