@@ -6,7 +6,8 @@ import pytest
 from bzt import TaurusConfigError
 
 from tollgate.targets.pm2 import App, Pm2Error
-from tollgate.targets.reloads import Reloads, Timetable, period_of
+from tollgate.targets.reloads import Reloads, Timetable
+from tollgate.taurus.shared import reload_period
 
 CLUSTER, FORK = App("cluster", 3002, "cluster", 2), App("fork", 3001, "fork", 1)
 LOG = logging.getLogger("test")
@@ -23,7 +24,7 @@ LOG = logging.getLogger("test")
 )
 def test_the_period_is_the_environments_or_else_the_settings(setting, variable, expected):
     environment = {} if variable is None else {"RELOAD_EVERY": variable}
-    assert period_of(setting, environment) == expected
+    assert reload_period(setting, environment) == expected
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,9 @@ def test_the_period_is_the_environments_or_else_the_settings(setting, variable, 
 )
 def test_a_period_that_is_no_time_is_refused_with_where_it_stands(value):
     with pytest.raises(TaurusConfigError, match=r"modules\.targets\.reload-every is "):
-        period_of(value, {})
+        reload_period(value, {})
     with pytest.raises(TaurusConfigError, match="RELOAD_EVERY is "):
-        period_of("20s", {"RELOAD_EVERY": value})
+        reload_period("20s", {"RELOAD_EVERY": value})
 
 
 @pytest.mark.parametrize(

@@ -13,31 +13,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0
-_NONE = (None, "", "off", False, 0, "0")
-
-
-def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
-    """Seconds between two reloads, None for no reloads. Raises TaurusConfigError."""
-    name = "RELOAD_EVERY" if environment.get("RELOAD_EVERY") else "modules.targets.reload-every"
-    value = environment.get("RELOAD_EVERY") or setting
-    if value in _NONE:
-        return None
-    try:
-        return seconds_of(name, value)
-    except SettingError as problem:
-        raise TaurusConfigError(f"targets: {problem}, or off") from None
 
 
 @dataclass

@@ -11,9 +11,9 @@ from bzt.engine import Service
 from bzt.utils import BetterDict
 
 from tollgate.criteria.grammar import Criterion, CriterionError, parse
-from tollgate.targets.reloads import period_of
 from tollgate.targets.scenarios import executions_of
 from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.shared import reload_period
 
 
 class OwnLoad(Service):
@@ -33,7 +33,7 @@ class OwnLoad(Service):
     def refuse_reloads(self, why: str) -> None:
         """Raises TaurusConfigError where workers are to be reloaded. why: that can't be."""
         timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
-        if period_of(timetable, os.environ):
+        if reload_period(timetable, os.environ):
             raise TaurusConfigError(
                 f"{self.name}: RELOAD_EVERY or modules.targets.reload-every is set, and {why}: "
                 "leave reloads out"

@@ -23,6 +23,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
+from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.forecast.model import Followed
 from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
@@ -143,6 +144,23 @@ def number(value: object) -> float:
     if not math.isfinite(found):
         raise ValueError(f"{text!r} is not a number such as 2 or 1/3")
     return found
+
+
+def seconds_or_off(module: str, name: str, value: object) -> float | None:
+    """Whole seconds, None for `off` and where nothing is set. Raises TaurusConfigError."""
+    if value is None or value is False or value == "off":
+        return None
+    try:
+        return seconds_of(name, value)
+    except SettingError as problem:
+        raise TaurusConfigError(f"{module}: {problem}, or off") from None
+
+
+def reload_period(setting: object, environment: Mapping[str, str]) -> float | None:
+    """Seconds between two reloads, None for no reloads. Raises TaurusConfigError."""
+    name = "RELOAD_EVERY" if environment.get("RELOAD_EVERY") else "modules.targets.reload-every"
+    value = environment.get("RELOAD_EVERY") or setting
+    return None if value in ("", "0", 0) else seconds_or_off("targets", name, value)
 
 
 def property_of(properties: Mapping[str, object], name: str, default: float, where: str) -> float:

@@ -18,14 +18,13 @@ from bzt.engine import Service
 from bzt.utils import BetterDict
 
 from tollgate.base.text import duration_text, some_of
-from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.gather.early_decisions import InterimDecider, outcome
 from tollgate.record.interim_schedule import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import executions_of, given_properties, kind_of
 from tollgate.taurus.decision_loop import decisions, watches
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import property_of, refuse_unknown, seconds_or_off, under_way
 
 NAME = "stop-when-decided"
 SETTINGS = ("budget",)
@@ -50,7 +49,8 @@ class StopWhenDecided(Service):
         super().prepare()
         refuse_unknown(NAME, self.settings, SETTINGS)
         # A share has a fixed length: who decides early sees the samples of all engines.
-        self.budget_s = None if under_way(self.engine).is_shared else self._budget()
+        given = None if under_way(self.engine).is_shared else self.settings.get("budget", None)
+        self.budget_s = seconds_or_off(NAME, f"modules.{NAME}.budget", given)
         if self.budget_s is None:
             return
         kind = kind_of(self.engine.config)
@@ -67,15 +67,6 @@ class StopWhenDecided(Service):
             names = ", then ".join(name for name, _ in executions)
             text = "%s: each ends once its criteria are decided; at most %s in all"
             self.log.info(text, names, duration_text(longest_s))
-
-    def _budget(self) -> float | None:
-        value = self.settings.get("budget", None)
-        if value is None or value is False or value == "off":
-            return None
-        try:
-            return seconds_of(f"modules.{NAME}.budget", value)
-        except SettingError as problem:
-            raise TaurusConfigError(f"{NAME}: {problem}, or off") from None
 
     def _give(self, name: str, scenario: BetterDict) -> float:
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,

@@ -32,13 +32,14 @@ from tollgate.base.paths import ROOT
 from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, lock, pm2, probe, scenarios, tools
-from tollgate.targets.reloads import Reloads, period_of
+from tollgate.targets.reloads import Reloads
 from tollgate.taurus.shared import (
     end_by_stdin,
     is_running,
     problems_as,
     property_of,
     refuse_unknown,
+    reload_period,
     under_way,
 )
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
@@ -71,7 +72,7 @@ class Targets(Service):
         refuse_unknown("targets", self.settings, ["reload-every"])
         self.hold()
         with problems_as(ToolError, "targets", pm2.Pm2Error):
-            period = period_of(self.settings.get("reload-every", None), os.environ)
+            period = reload_period(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
             self._choose()
 
