@@ -78,7 +78,7 @@ def _put_together(
     group, content = _chosen(plan, tree, rate)
     thread, below = next(nodes.groups(mine))
     _as_users(group, content, thread)
-    for timer, under in [it for it in nodes.active(content) if nodes.reads_as_timer(it[0], rate)]:
+    for timer, under in [it for it in nodes.active(content) if nodes.sets_rate(it[0], rate)]:
         timer.getparent().remove(under)
         timer.getparent().remove(timer)
     around = (it for it in nodes.pairs(tree) if it[0].tag not in _STAYS)
@@ -106,7 +106,11 @@ def _put_together(
 def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element, etree._Element]:
     """The one group that sends load, which reads the rate, and what is below it."""
     groups = [it for it in nodes.groups(tree) if nodes.kind(it[0]) not in _BESIDE]
-    reading = [it for it in groups if nodes.reads_rate(*it, rate)]
+    reading = [
+        it
+        for it in groups
+        if any(nodes.sets_rate(of, rate) for of, _ in [it, *nodes.active(it[1])])
+    ]
     names = [repr(it.get("testname")) for it, _ in reading]
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:

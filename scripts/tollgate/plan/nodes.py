@@ -3,11 +3,12 @@ it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from lxml import etree
+
+from tollgate.plan.expressions import reads_property
 
 
 def below_test_plan(document: etree._ElementTree) -> etree._Element:
@@ -41,16 +42,8 @@ def is_group(element: etree._Element) -> bool:
     return kind(element).endswith("ThreadGroup")
 
 
-def reads(element: etree._Element, rate: str) -> bool:
-    read = rf"__(?:P|property)\(\s*{re.escape(rate)}\s*[,)]"
-    return re.search(read, "\n".join(element.itertext())) is not None
-
-
-def reads_as_timer(element: etree._Element, rate: str) -> bool:
-    return kind(element).endswith("Timer") and reads(element, rate)
-
-
-def reads_rate(group: etree._Element, below: etree._Element, rate: str) -> bool:
-    """A number of threads is no rate."""
-    own = kind(group) != "ThreadGroup" and reads(group, rate)
-    return own or any(reads_as_timer(it, rate) for it, _ in active(below))
+def sets_rate(element: etree._Element, name: str) -> bool:
+    """Whether a property sets the rate of a timer or of a thread group's schedule; a number of
+    threads is no rate."""
+    is_rate = kind(element).endswith(("Timer", "ThreadGroup")) and kind(element) != "ThreadGroup"
+    return is_rate and reads_property("\n".join(element.itertext()), name)

@@ -26,6 +26,7 @@ from pydantic import Field, PositiveFloat
 from tollgate.base import records
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
+from tollgate.plan.expressions import reads_property
 from tollgate.targets import pm2
 
 
@@ -57,7 +58,7 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
     text = "\n".join(plan)
     # Without a protocol JMeter takes http.
     names = [name for name in remote.properties if (name, remote.protocol) != ("protocol", "http")]
-    return [name for name in names if not re.search(rf"__(P|property)\(\s*{name}\s*[,)]", text)]
+    return [name for name in names if not reads_property(text, name)]
 
 
 #: Services that make a load of their own, each with the setting that has it do so.
