@@ -104,8 +104,6 @@ def study_table(study: StudyResult) -> str:
 
 
 def _claims(study: StudyResult) -> Iterator[str]:
-    if not study.claims:
-        return
     rows = []
     for it in study.claims:
         found = it.measured.value

@@ -188,11 +188,8 @@ def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -
         if key in measured:
             cells = [measured[baseline], measured[key]]
             found = estimate(concurrency_performance, cells, seed)
-            yield f"concurrency performance of {arm} {_with_interval(found)}"
-
-
-def _with_interval(found: Estimate) -> str:
-    return f"{number(found.value)} ({interval(found) or found.note})"
+            ends = interval(found) or found.note
+            yield f"concurrency performance of {arm} {number(found.value)} ({ends})"
 
 
 def _names(keys: Iterable[Key]) -> str:

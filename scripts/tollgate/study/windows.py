@@ -69,17 +69,16 @@ def windows(
     found = _by_block(blocks, spans)
     _check_order(found)
     counted: list[Window] = []
+    planned = [block for block in blocks if block.round]
     # A run that ended in its warm-up has planned no other blocks.
-    planned = [block for block in blocks if block.round] or blocks
-    left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned}
-    for block in sorted(blocks, key=lambda block: block.round):
-        if block.round:
-            span = found.get(block.number, (block, None))[1]
-            why = _left_out(block, span, outages, origin_s)
-            if why:
-                left_out[block.cell].append(f"round {block.round}: {why}")
-            else:
-                counted.append(_window(block, span))
+    left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned or blocks}
+    for block in sorted(planned, key=lambda block: block.round):
+        span = found.get(block.number)
+        why = _left_out(block, span, outages, origin_s)
+        if why:
+            left_out[block.cell].append(f"round {block.round}: {why}")
+        else:
+            counted.append(_window(block, span))
     return counted, {cell: tuple(reasons) for cell, reasons in left_out.items()}
 
 
@@ -94,10 +93,10 @@ def away_ms(outage: StudyOutage, origin_s: float) -> tuple[float, float]:
     return from_ms, max(from_ms, round((origin_s + to_s) * 1000))
 
 
-def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, tuple[Block, Span]]:
-    """Each block that has samples, checked one by one."""
+def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, Span]:
+    """The load of each block that has samples, by its number, checked one by one."""
     designed = {str(block.number): block for block in blocks}
-    found: dict[int, tuple[Block, Span]] = {}
+    found: dict[int, Span] = {}
     for span in spans:
         block = designed.get(span.block)
         if block is None:
@@ -111,7 +110,7 @@ def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, tuple
             raise _error(span, "samples both of JMeter and of another generator")
         if span.label != ANOTHER_GENERATOR:
             _check_load(block, span)
-        found[block.number] = block, span
+        found[block.number] = span
     return found
 
 
@@ -124,10 +123,9 @@ def _check_load(block: Block, span: Span) -> None:
         raise _error(span, f"{span.requests} requests where {meant}")
 
 
-def _check_order(found: Mapping[int, tuple[Block, Span]]) -> None:
+def _check_order(found: Mapping[int, Span]) -> None:
     """Refuses blocks that overlap: then none of the two was under the load that it stands for."""
-    in_order = [found[number][1] for number in sorted(found)]
-    for one, other in itertools.pairwise(in_order):
+    for one, other in itertools.pairwise(found[number] for number in sorted(found)):
         overlap = one.last_ms - other.first_ms
         if overlap > TOLERANCE_MS:
             problem = f"began {overlap} ms before block {one.block} had ended"

@@ -56,7 +56,7 @@ from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 from tollgate.taurus.verdict import VerdictExit
 
-SETTINGS = ("design", "seed", "short", "rounds", "experiments")
+SETTINGS = tuple(settings.StudySettings.__dataclass_fields__)
 
 
 class Study(OwnLoad):
