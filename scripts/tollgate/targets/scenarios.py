@@ -62,7 +62,7 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
 
 
 #: Services that make a load of their own, each with the setting that has it do so.
-MEASURES = {"compare": "budget", "study": "design", "capacity": "budget"}
+KINDS_WITH_OWN_LOAD = {"compare": "budget", "study": "design", "capacity": "budget"}
 
 
 def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
@@ -81,7 +81,7 @@ def script_of(scenario: Mapping) -> Path:
 def kind_of(config: Mapping) -> str:
     """The kind of a run: what its settings have it measure, or what `verdict` calls it."""
     modules = config.get("modules")
-    for kind, setting in MEASURES.items():
+    for kind, setting in KINDS_WITH_OWN_LOAD.items():
         if (modules.get(kind, None) or {}).get(setting, None) is not None:
             return kind
     return str((modules.get("verdict", None) or {}).get("kind", ""))

@@ -152,7 +152,8 @@ def times_the_plan(of: int) -> str:
 def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     """given: what says that there are several engines. Raises TaurusConfigError."""
     kind = scenarios.kind_of(config)
-    if kind in scenarios.MEASURES:  # they compare, or find out by themselves how much to send
+    # These compare, or find out by themselves how much to send.
+    if kind in scenarios.KINDS_WITH_OWN_LOAD:
         raise TaurusConfigError(
             f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"
         )
