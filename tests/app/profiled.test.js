@@ -45,7 +45,7 @@ test('a process that is busy for longer than a block loses no block that follows
   const busy = `
     const fs = require('node:fs');
     const begin = Date.now() + 1000;
-    const blocks = [0, 150, 300, 450].map((at) => ({ from: begin + at, to: begin + at + 100, on: true }));
+    const blocks = [0, 150, 300, 450].map((at) => ({ from: begin + at, to: begin + at + 100 }));
     fs.writeFileSync(${JSON.stringify(draft)}, JSON.stringify(blocks));
     fs.renameSync(${JSON.stringify(draft)}, ${JSON.stringify(schedule)});
     setTimeout(() => { while (Date.now() < begin + 420); }, begin + 50 - Date.now());
@@ -67,5 +67,5 @@ test('a process that is busy for longer than a block loses no block that follows
     [0, 1, 2, 3].slice(-blocks.length),
   );
   const kept = files.filter((name) => name.endsWith('.cpuprofile'));
-  assert.equal(kept.length, blocks.filter(({ on }) => on).length);
+  assert.equal(kept.length, blocks.filter(({ profiled }) => profiled).length);
 });

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from support.compared import compared, finding
-from tollgate.compare.interim import judge_blocks
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import INCONCLUSIVE, OPEN, Blocks, GateSettings, Side
 from tollgate.compare.record import CompareRecord, SideRecord
 

@@ -8,7 +8,7 @@ import pytest
 from support import PLANS, ROOT, environment, run
 from support.jtl_rows import HEADER, START_MS, lines
 from support.simulated import expected_schedules
-from tollgate.compare.interim import judge_blocks
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, PASS, GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read

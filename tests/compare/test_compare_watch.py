@@ -8,7 +8,7 @@ from support.compare_folder import WARMUP_S, Load, both
 from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.decide import close
-from tollgate.compare.interim import judge_blocks
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import ERRORS, Gate, GateSettings
 from tollgate.compare.watch import ComparisonDecider, look_text
 from tollgate.samples.layout import JtlError

@@ -9,10 +9,10 @@ from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
 from tollgate.gather import evidence
 from tollgate.gather.context import contexts
-from tollgate.gather.interim import InterimDecider, judged_until_ms
+from tollgate.gather.early_decisions import InterimDecider, judged_until_ms
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.report.json_verdict import to_dict
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.split import copy_until

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from gather.test_looks import BEGAN_MS, LOOKS, changed, written_by
 from support import run_folder
-from tollgate.gather import interim as watching
+from tollgate.gather import early_decisions as watching
 from tollgate.gather.context import contexts
-from tollgate.gather.interim import StopDecider
+from tollgate.gather.early_decisions import StopDecider
 from tollgate.judge import criterion as judging
 from tollgate.record import manifest
 from tollgate.samples.watch import SampleWatch

@@ -10,7 +10,7 @@ from support.forecasts import steps_of
 from tollgate.forecast.model import Followed
 from tollgate.gather.context import EvidenceError, contexts
 from tollgate.record import manifest
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 
 
 def forecast(*rates, **shares):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.executions import counts, execution, result_of
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import InterimHistory, JudgeSettings
-from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
+from tollgate.judge.when_decided import is_settled, noted
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 LATENCY, SHARE, SAID = "p95>1s", "fail>0%", "p50>1s, continue as non-failed"

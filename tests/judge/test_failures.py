@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.executions import counts, execution, verdict_on
 from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.failures import TOLERATED
-from tollgate.judge.interim import is_settled
 from tollgate.judge.judgement import judge, results_of
+from tollgate.judge.when_decided import is_settled
 
 TIMES = ["avg-rt of search>500ms", "p95>500ms", "avg-lt of search>500ms", "p50>500ms for 5s"]
 COVERS = {

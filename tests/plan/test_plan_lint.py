@@ -183,8 +183,8 @@ def test_a_listener_of_an_included_file_is_not_left_out(noticed, tmp_path):
     (tmp_path / "shared.jmx").write_text(jmx.document(jmx.fragment(TREE)))
     (said,) = noticed(clean(include("shared.jmx")))
     assert said == (
-        "the listener 'View Results Tree' is on, which takes memory and time: a run leaves out "
-        "those of the plan itself, but not of a file that it includes; disable it"
+        "the listener 'View Results Tree' is on, which takes memory and time: a run has the "
+        "samples anyway; disable it"
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 import support
 from support import plan_files, study_blocks, wrong_answers
 from support.jmeter_run import Run, node_server
-from tollgate.study.design import blocks, write_blocks
+from tollgate.study.design import write_blocks
 
 #: But for those that somebody adopted.
 OURS = [path for path in plan_files.PLAN_FILES if path not in plan_files.ADOPTED_FILES]
@@ -53,7 +53,7 @@ def short(plan, port, folder):
     # Each path and each answer of the design, by two users who ask once.
     cells = [replace(each.cell, users=2, each=1) for each in study_blocks.smoke()]
     ports = {cell.app: port for cell in cells}
-    write_blocks(folder / "blocks.csv", blocks([*dict.fromkeys(cells)], seed=1), ports)
+    write_blocks(folder / "blocks.csv", study_blocks.blocks([*dict.fromkeys(cells)], 1), ports)
     return own | {"blocks": folder / "blocks.csv"}
 
 

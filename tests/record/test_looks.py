@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.criteria.grammar import parse_all
-from tollgate.record.interim import EVERY_S, FIRST_S, LONGEST_LAG_S, SHORTEST_LAG_S, InterimSchedule
+from tollgate.record.interim_schedule import (
+    EVERY_S,
+    FIRST_S,
+    LONGEST_LAG_S,
+    SHORTEST_LAG_S,
+    InterimSchedule,
+)
 from tollgate.stats.sequential import LEAST_STEP
 
 LENGTHS = st.floats(0.5, 1e6)

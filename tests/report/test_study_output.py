@@ -11,7 +11,7 @@ from support import studies
 from support.golden import check_file
 from support.judged import LABELS
 from tollgate.base.paths import SUITE
-from tollgate.report.console import STUDY_WIDTH, study_headline, study_table
+from tollgate.report.console import STUDY_WIDTH, study_table
 from tollgate.report.json_model import plain, to_json
 from tollgate.report.study import StudyFile
 from tollgate.study.model import Estimate, StudyResult
@@ -28,7 +28,7 @@ ENVIRONMENT = {
 STUDY = studies.study()
 HOW = StudyRun("data/study.csv", studies.SEED, False, None, ("sum",))
 STARTED = "2026-11-20T23:08:20+00:00"
-EMPTY = StudyResult(21, 2, (), (), (), (), (), ())
+EMPTY = StudyResult(21, 2, (), (), (), (), ())
 
 
 def content_of(study):
@@ -91,11 +91,12 @@ def test_what_is_not_a_study_is_refused(spoil):
 def test_the_table_reads_as_it_always_did_with_a_row_for_every_claim():
     table = study_table(STUDY)
     check_file("study-table.txt", table + "\n")
-    assert all(claim.id in table for claim in STUDY.claims)
+    assert all(claim.of.id in table for claim in STUDY.claims)
 
 
 def test_an_experiment_that_was_left_out_is_one_line_of_the_table():
-    table = study_table(replace(STUDY, experiments=("sum", "pi", "search", "kittens")))
+    cells = tuple(it for it in STUDY.cells if it.cell.experiment != "calculate")
+    table = study_table(replace(STUDY, cells=cells))
     assert "  not part of this run: calculate\n" in table
     assert "calculate-logging disagrees" not in table
     assert "calculate-logging" in table
@@ -103,7 +104,8 @@ def test_an_experiment_that_was_left_out_is_one_line_of_the_table():
 
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
 def test_no_text_breaks_the_table(label):
-    claim = replace(STUDY.claims[0], claim=label, published=label, reason=label or "?", what=label)
+    words = replace(STUDY.claims[0].of, claim=label, published=label, what=label)
+    claim = replace(STUDY.claims[0], of=words, reason=label or "?")
     check = replace(STUDY.checks[0], reason=label, version=label)
     table = study_table(replace(STUDY, claims=(claim,), checks=(check,), notes=(label,)))
     assert max(map(len, table.splitlines())) <= STUDY_WIDTH
@@ -113,8 +115,8 @@ def test_no_text_breaks_the_table(label):
 def test_what_could_not_be_told_is_a_dash():
     nothing = Estimate(None, note="not measured: fork at 5 users")
     claim = replace(STUDY.claims[0], measured=nothing, answer="cannot tell", reason=nothing.note)
-    study = replace(EMPTY, claims=(claim,), experiments=(claim.system,))
-    rows = [line.split() for line in study_table(study).splitlines() if claim.id in line]
-    assert rows[0][:5] == ["cannot", "tell", claim.id, "-", "-"]
+    study = replace(EMPTY, claims=(claim,), cells=STUDY.cells)
+    rows = [line.split() for line in study_table(study).splitlines() if claim.of.id in line]
+    assert rows[0][:5] == ["cannot", "tell", claim.of.id, "-", "-"]
     assert "not measured: fork at 5 users" in study_table(study)
-    assert study_headline(study) == "Study: 0 claims agree, 0 disagree, 1 undecided"
+    assert "\nStudy: 0 claims agree, 0 disagree, 1 undecided\n" in study_table(study)

@@ -24,17 +24,19 @@ def test_what_is_written_is_read_again_and_is_what_the_schema_says(tmp_path, why
 
 def test_a_run_without_a_profile_has_none_and_a_broken_one_is_refused(tmp_path):
     assert read_why(tmp_path) is None
-    (tmp_path / "why.json").write_text('{"version": 3}')
+    (tmp_path / "why.json").write_text('{"version": 4}')
     with pytest.raises(ManifestError, match=r"why\.json can't be read: version"):
         read_why(tmp_path)
 
 
-def test_a_file_of_version_1_is_read_without_its_callers(tmp_path):
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_version_is_read_without_what_it_has_more(tmp_path, version):
     write_why(WHY, tmp_path)
     file = tmp_path / "why.json"
-    old = json.loads(file.read_text()) | {"version": 1}
+    overhead = {"off_us": 1000.0, "on_us": 1100.0, "low": 0.08, "high": 0.12}
+    old = json.loads(file.read_text()) | {"version": version, "overhead": overhead}
     for function in old["functions"]:
-        function["caller"] = "handler (app/handler.js:3)"
+        function |= {"caller": "handler (app/handler.js:3)"} if version == 1 else {}
     file.write_text(json.dumps(old))
     assert read_why(tmp_path) == WHY
 

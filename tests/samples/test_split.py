@@ -40,6 +40,11 @@ def test_samples_of_nobody_are_counted(parted):
     assert parted(HEAD + nobodys) == (2, [HEAD, HEAD])
 
 
+def test_without_the_names_of_threads_every_sample_is_of_nobody(parted):
+    head = HEAD.replace("threadName,", "")
+    assert parted(f"{head}1,2,a,200,true\n2,3,b,200,true\n") == (2, [head, head])
+
+
 def test_half_a_row_is_kept_for_who_reads_it(parted):
     foreign, (first, second) = parted(f"{HEAD}1,2,a,load-one-2:1099-x 1-1,200,true\n1,2")
     assert (foreign, first, second) == (0, f"{HEAD}1,2\n", f"{HEAD}1,2,a,x 1-1,200,true\n")

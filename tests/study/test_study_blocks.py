@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.study_blocks import CELL, HEADER, design, errors_of
+from support.study_blocks import CELL, HEADER, blocks, design, errors_of
 from tollgate.study.design import (
-    blocks,
     only,
     read_blocks,
     rounds,
@@ -154,15 +153,6 @@ def test_the_file_tells_each_app_its_port_and_jmeter_to_go_on_for_ever(tmp_path)
         "sum,b,cluster,5,0,1,1,0.25,3,/sum/9,45,99",
         "sum,fork,fork,5,0,1,1,0.25,-1,/sum/9,45,1234",
     ]
-
-
-def test_an_app_without_a_port_is_refused_and_nothing_is_written(tmp_path):
-    path = tmp_path / "blocks.csv"
-    made = blocks([replace(CELL, app="frok")], 1)
-    assert errors_of(path, lambda p: write_blocks(p, made, PORTS)) == [
-        ": the app 'frok' has no port: name one of ecosystem.config.js"
-    ]
-    assert not path.exists()
 
 
 def test_a_file_of_blocks_that_somebody_has_cut_is_refused(tmp_path):

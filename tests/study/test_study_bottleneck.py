@@ -4,7 +4,7 @@ import pytest
 from support.cell_data import by_cell, measured
 from support.study_cells import data
 from tollgate.study.answers import claims
-from tollgate.study.published import PublishedMachine
+from tollgate.study.published import StudyMachine
 from tollgate.study.stats import bottleneck, cell_result, estimate, widest
 
 
@@ -42,17 +42,17 @@ def test_the_reason_gives_the_figures_also_of_other_processes():
 def test_without_the_cpu_nobody_knows():
     assert found(np.nan, np.nan, np.nan).who == "unknown"
     made = data([[20]] * 8)
-    made.service_cores[:5] = np.nan
+    made.cores[1, :5] = np.nan
     assert bottleneck(made, 2, 1).who == "unknown"
 
 
 def test_windows_whose_cpu_is_not_known_do_not_count_and_longer_ones_count_for_more():
     made = data([[20]] * 8, cores=(0.1, 0.95, 0.9))
-    made.service_cores[:3] = np.nan
-    made.idle_cores[:3] = 0.0
+    made.cores[1, :3] = np.nan
+    made.cores[2, :3] = 0.0
     assert bottleneck(made, 2, 1).who == "service"
     made = data([[20]] * 2, window_s=[9.0, 1.0], cores=(0.1, 0.96, 0.9))
-    made.service_cores[1] = 0.5
+    made.cores[1, 1] = 0.5
     assert "0.91 of the one core" in bottleneck(made, 2, 1).reason
 
 
@@ -77,7 +77,7 @@ def test_headroom_is_what_the_cores_that_it_did_not_get_could_give(cores, usable
 
 
 SEED = 21
-MACHINE = PublishedMachine(cores=2, workers=2)
+MACHINE = StudyMachine(2, {"cluster": 2})
 ARM, BASELINE = ("sum", "cluster", 100), ("sum", "fork", 100)
 #: Mean cores of generator, service and nobody: all cores busy, one idle.
 SQUEEZED, ALONE = (0.5, 1.25, 0.0), (0.4, 1.0, 0.6)
@@ -93,7 +93,7 @@ def answer(arm, baseline):
     usable = {"cluster": 2, "fork": 1}
     results = [cell_result(it, 2, usable[it.cell.arm], SEED) for it in cells.values()]
     found = claims(cells, results, MACHINE, SEED)
-    return next(claim for claim in found if claim.id == "sum-throughput")
+    return next(claim for claim in found if claim.of.id == "sum-throughput")
 
 
 @pytest.mark.parametrize("metric", ["throughput", "mean"])

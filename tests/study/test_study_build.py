@@ -2,7 +2,8 @@ import pytest
 
 from support import study_cells
 from support.cell_data import ROUNDS, by_cell, cell_of, measured
-from tollgate.study.answers import Ran, build, in_order, usable_cores
+from tollgate.study.answers import build, in_order, usable_cores
+from tollgate.study.published import StudyMachine
 from tollgate.study.record import StudyRun
 
 HOW = StudyRun("data/study.csv", 21, False, None, ("sum",))
@@ -10,7 +11,7 @@ INSTANCES = {"fork": 1, "cluster": 8, "balancer": 1, "pi-1": 1, "pi-2": 1, "pi-3
 
 
 def built(data, cores=8, how=HOW):
-    return build(data, (), (), Ran(cores, INSTANCES, how))
+    return build(data, (), (), StudyMachine(cores, INSTANCES), how)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def built(data, cores=8, how=HOW):
     ],
 )
 def test_an_app_can_use_a_core_for_each_of_its_processes(app, cores, usable):
-    assert usable_cores(app, Ran(cores, INSTANCES, HOW)) == usable
+    assert usable_cores(app, StudyMachine(cores, INSTANCES)) == usable
 
 
 def test_cells_come_by_experiment_then_one_process_first_then_users():
@@ -54,7 +55,6 @@ def test_a_short_study_and_what_it_lacked_are_noted():
     assert notes == [
         "there are no answers from one round: they need 8",
         "autocannon is not installed",
-        "sum has no concurrency performance: none of its arms is fork, in-process, one server",
     ]
 
 

@@ -14,11 +14,11 @@ from tollgate.base.paths import SUITE
 from tollgate.study.answers import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate
-from tollgate.study.published import CLAIMS, PublishedMachine, Rule
+from tollgate.study.published import CLAIMS, Rule, StudyMachine
 from tollgate.study.stats import cell_result
 
 SEED, NOISE = 21, 0.004
-MACHINE = PublishedMachine(cores=2, workers=2)
+MACHINE = StudyMachine(2, {"cluster": 2})
 MORE = Rule(low=1.02, below=1)
 ROWS = {row.id: row for row in CLAIMS}
 #: Of each cell the throughput (1/s) and mean (ms) in a world where every claim holds.
@@ -64,7 +64,7 @@ def _key(name):
 def told(data=None, machine=MACHINE):
     data = world(noise=0) if data is None else data
     results = [cell_result(each, machine.cores, 1, SEED) for each in data.values()]
-    return {claim.id: claim for claim in claims(data, results, machine, SEED)}
+    return {claim.of.id: claim for claim in claims(data, results, machine, SEED)}
 
 
 def test_in_a_world_where_all_was_true_every_claim_agrees():
@@ -120,14 +120,10 @@ UNSOUND = {
         "2 of 100,000 requests failed",
     ),
     "a generator that held it": (
-        {
-            "generator_cores": np.full(ROUNDS, 1.4),
-            "service_cores": np.full(ROUNDS, 0.5),
-            "idle_cores": np.full(ROUNDS, 0.05),
-        },
+        {"cores": np.repeat([[1.4], [0.5], [0.05]], ROUNDS, axis=1)},
         "the generator was the bottleneck ({0} at {1} user",
     ),
-    "a generator that nobody watched": ({"generator_cores": np.full(ROUNDS, np.nan)}, "not known"),
+    "a generator that nobody watched": ({"cores": np.full((3, ROUNDS), np.nan)}, "not known"),
 }
 
 
@@ -179,13 +175,13 @@ def test_kittens_tells_the_concurrency_performance_of_both_arms_by_worker_or_use
     assert claim.measured.value == pytest.approx(0.0305 * 62 / 2)
     assert "concurrency performance of cluster 1.89 (1.89 to 1.89)" in claim.reason
     assert "concurrency performance of fork 0.999" in claim.reason
-    claim = told(machine=PublishedMachine(64, 64))["kittens-scaling"]
+    claim = told(machine=StudyMachine(64, {"cluster": 64}))["kittens-scaling"]
     assert claim.measured.value == pytest.approx(0.0305 * 62 / 10)
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.cores > 1])
 def test_one_core_answers_nothing_about_several_processes(name):
-    claim = told(world(), PublishedMachine(1, 1))[name]
+    claim = told(world(), StudyMachine(1, {}))[name]
     assert (claim.answer, "one core has nothing" in claim.reason) == ("cannot tell", True)
 
 

@@ -5,12 +5,11 @@ import pytest
 import support
 from support import plan_files, study_blocks
 from support.simulated import expected_schedules
-from support.study_blocks import CELL, HEADER, design, errors_of
+from support.study_blocks import CELL, HEADER, blocks, design, errors_of
 from tollgate.plan.read import read_plan
 from tollgate.study.design import (
     EXPERIMENTS,
     DesignError,
-    blocks,
     only,
     read_design,
     seconds_of,

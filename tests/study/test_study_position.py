@@ -1,8 +1,9 @@
 import pytest
 
+from support.study_blocks import blocks
 from tollgate.base.paths import SUITE
 from tollgate.base.text import duration_text
-from tollgate.study.design import blocks, only, read_design, seconds_of
+from tollgate.study.design import only, read_design, seconds_of
 from tollgate.study.position import announce, last_block, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'

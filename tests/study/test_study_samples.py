@@ -150,13 +150,13 @@ def test_a_worker_that_died_takes_its_blocks_out_of_the_analysis(tmp_path):
 def test_mean_cores_are_those_of_the_windows(tmp_path):
     blocks = design(CELLS[:2], 2)
     write(tmp_path, load(blocks))
-    assert np.isnan(read(tmp_path, blocks)[CELLS[0]].service_cores).all()
+    assert np.isnan(read(tmp_path, blocks)[CELLS[0]].cores).all()
     times = np.arange(START_MS / 1000 - 1, START_MS / 1000 + 60, 0.2)
     rows = [(at, 3 + 0.4 * k, 7 + 0.1 * k, 9 + 0.05 * k) for k, at in enumerate(times)]
     write_cpu(tmp_path / "cpu.jsonl", rows)
     for data in read(tmp_path, blocks).values():
-        for name, cores in (("generator", 2.0), ("service", 0.5), ("idle", 0.25)):
-            np.testing.assert_allclose(getattr(data, f"{name}_cores"), cores, rtol=1e-6)
+        for found, cores in zip(data.cores, (2.0, 0.5, 0.25), strict=True):
+            np.testing.assert_allclose(found, cores, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ def test_the_point_estimate_is_that_of_all_rounds_as_they_were():
         shapes.append(one["mean"].shape)
         return ratio(one, other)
 
-    found = estimate(noted, [data([[10]] * 8), data([[4, 6]] * 8)], SEED, resamples=300)
+    found = estimate(noted, [data([[10]] * 8), data([[4, 6]] * 8)], SEED)
     assert found == Estimate(2.0, 2.0, 2.0)
-    assert sorted(shapes) == [(1,), (300,)]
+    assert sorted(shapes) == [(1,), (4000,)]
 
 
 def test_only_rounds_that_all_cells_have_count():
@@ -130,8 +130,6 @@ def test_resamples_are_whole_draws_of_all_rounds():
     assert (times.sum(axis=1) == 9).all()
     assert times.mean(axis=0) == pytest.approx(np.ones(9), abs=0.2)
     assert np.array_equal(times, multiplicities(9, SEED, 500))
-    with pytest.raises(ValueError, match="no rounds"):
-        multiplicities(0, SEED)
 
 
 def test_several_numbers_of_the_same_cells_are_those_that_each_would_be():
@@ -155,12 +153,6 @@ def test_a_comparison_has_all_metrics_and_names_its_arms():
     assert found == ArmComparison("sum", 5, "cluster", "fork", found.ratios)
     assert tuple(found.ratios) == METRICS
     assert found.ratios["mean"] == Estimate(0.5, 0.5, 0.5)
-
-
-@pytest.mark.parametrize("other", [{"users": 50}, {"experiment": "pi"}])
-def test_cells_of_another_load_are_not_compared(other):
-    with pytest.raises(ValueError, match="can't be compared"):
-        compare(data([[1]] * 8), data([[1]] * 8, **other), SEED)
 
 
 def test_percentiles_under_the_clocks_resolution_are_not_told():
@@ -223,14 +215,17 @@ def arms(rng, drift, mean_ms, tail):
 @pytest.mark.statistics
 @pytest.mark.parametrize("rounds", [8, 10, 12])
 @pytest.mark.parametrize(("drift", "tail"), [(0.15, 0.3), (0.15, 1.0), (0.5, 0.3)])
-def test_intervals_hold_a_known_ratio_as_often_as_they_say(rounds, drift, tail, repetitions):
+def test_intervals_hold_a_known_ratio_as_often_as_they_say(
+    rounds, drift, tail, repetitions, monkeypatch
+):
+    monkeypatch.setattr("tollgate.study.stats.RESAMPLES", RESAMPLES)
     rng = np.random.default_rng([rounds, int(10 * tail), int(100 * drift)])
     runs = repetitions(REPETITIONS)
     common = rng.lognormal(0, drift, (runs.made, rounds))
     pairs = zip(*(arms(rng, common, 50 * it, tail) for it in (FASTER, 1)), strict=True)
     held = dict.fromkeys(TRUTH, 0)
     for repetition, pair in enumerate(pairs):
-        for name, found in estimates(RATIOS, pair, repetition, RESAMPLES).items():
+        for name, found in estimates(RATIOS, pair, repetition).items():
             held[name] += found.low <= TRUTH[name] <= found.high
     assert runs.least(0.92) <= min(held.values()), held
     assert max(held["throughput"], held["mean"]) <= runs.most(0.985), held

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from support.study_cells import cell
 from tollgate.study.model import Block
-from tollgate.study.windows import TOLERANCE_MS, Span, StudyDataError, outages_of, windows
+from tollgate.study.windows import TOLERANCE_MS, Span, StudyDataError, away_ms, windows
 
 TIMED = cell("fork", users=2)
 COUNTED = cell("fork", users=2, each=3, seconds=10, lead_s=0.0)
@@ -16,9 +16,9 @@ def span(block=1, first=0, last=1020, users=2, requests=6, label="sum"):
     return Span(str(block), label, users, first, last, requests)
 
 
-def found(one, *spans, rounds=(1,), outages=()):
+def found(one, *spans, rounds=(1,), outages=(), origin_s=0.0):
     blocks = [Block(number, turn, one) for number, turn in enumerate(rounds, 1)]
-    counted, left_out = windows(blocks, spans, outages)
+    counted, left_out = windows(blocks, spans, outages, origin_s)
     return counted, left_out[one]
 
 
@@ -102,7 +102,7 @@ def test_a_block_counts_unless_it_met_the_death_of_a_worker_of_its_app(app, low,
     record = {"app": app, "worker": 3, "from_s": low / 1000, "to_s": high and high / 1000}
     begin = 5_000_000
     block = span(first=begin, last=begin + 1020)
-    counted, left_out = found(TIMED, block, outages=outages_of([record], begin / 1000))
+    counted, left_out = found(TIMED, block, outages=[record], origin_s=begin / 1000)
     assert left_out == (() if counts else ("round 1: worker 3 of fork died",))
     assert len(counted) == counts
 
@@ -114,12 +114,11 @@ def test_an_outage_is_compared_in_the_whole_milliseconds_that_the_watch_noted(
     went_ms = origin_ms + after_ms
     from_s, to_s = (ms / 1000 - origin_ms / 1000 for ms in (went_ms, went_ms + lasted_ms))
     record = {"app": "fork", "from_s": from_s, "to_s": to_s}
-    (outage,) = outages_of([record], origin_ms / 1000)
-    assert (outage.from_ms, outage.to_ms) == (went_ms, went_ms + lasted_ms)
+    assert away_ms(record, origin_ms / 1000) == (went_ms, went_ms + lasted_ms)
 
 
 @pytest.mark.parametrize("app", ["balancer", "pi-1", "pi-3"])
 def test_the_servers_behind_the_balancer_are_its_own(app):
-    outages = outages_of([{"app": app, "worker": 0, "from_s": 0.1, "to_s": 0.2}], 0)
+    outages = [{"app": app, "worker": 0, "from_s": 0.1, "to_s": 0.2}]
     one = cell("three servers", app="balancer", users=2)
     assert found(one, span(), outages=outages)[1] == (f"round 1: worker 0 of {app} died",)

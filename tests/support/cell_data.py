@@ -33,8 +33,7 @@ def measured(key, throughput, mean_ms=10.0, cpu=(0.2, 1.0, 0.8), **changes):
         **{"window_s": SIZE / np.asarray(throughput), "values_ms": values, "counts": counts},
         **{"failed": np.zeros(rounds, dtype=np.int64), "workers": {"0": int(counts.sum())}},
     }
-    names = ("generator_cores", "service_cores", "idle_cores")
-    fields |= {name: np.full(rounds, value) for name, value in zip(names, cpu, strict=True)}
+    fields["cores"] = np.repeat(np.array([cpu]).T, rounds, axis=1)
     return CellData(**fields | changes)
 
 

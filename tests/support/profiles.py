@@ -13,7 +13,7 @@ def function(name, moved):
     return Function(name, "app/x.js", 7, replace(CPU, moved=moved), 1.0, 2.0)
 
 
-COUNTS = {"level": 0.01, "blocks": 16, "answered": 900, "cpu": CPU, "overhead": None}
+COUNTS = {"level": 0.01, "blocks": 16, "answered": 900, "cpu": CPU}
 WHY = model.Why(
     **{"version": model.VERSION, "problem": "", "outcome": model.COMPUTING, **COUNTS},
     functions=(*(function(name, MORE) for name in NAMES), function("<script>", SAME)),

@@ -171,8 +171,7 @@ def claims():
     for row in published.CLAIMS:
         value, answer = CLAIMS[row.id]
         reason = f"the interval {value * 0.96:.3g} to {value * 1.04:.3g} says so"
-        words = (row.id, row.system, row.claim, row.published, row.what)
-        yield Claim(*words, around(value), row.unit, answer, reason)
+        yield Claim(row, around(value), answer, reason)
 
 
 def checks():
@@ -198,7 +197,6 @@ def study(**changes):
     made = StudyResult(
         seed=SEED,
         cores=CORES,
-        experiments=(*ARMS, CROSSCHECK),
         cells=tuple(cells()),
         comparisons=tuple(comparisons()),
         curves=tuple(curves()),

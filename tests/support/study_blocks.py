@@ -3,7 +3,15 @@
 import pytest
 
 from support import ROOT
-from tollgate.study.design import DesignError, blocks, only, read_design, shorten, write_blocks
+from tollgate.study.design import (
+    DesignError,
+    only,
+    read_design,
+    rounds,
+    shorten,
+    warm_up,
+    write_blocks,
+)
 from tollgate.study.model import CROSSCHECK, Cell
 
 #: What the plan reads in JMeter's window.
@@ -11,6 +19,12 @@ COMMITTED = ROOT / "data" / "study-blocks.csv"
 SEED = 21
 HEADER = "experiment,arm,app,users,published,rounds,seconds,lead_s,each,path,answer"
 CELL = Cell("sum", "fork", "fork", 5, 0, 8, 1, 0.25, 0, "/sum/9", "45")
+
+
+def blocks(cells, seed):
+    """The blocks of a run in their order, each as long as the design has it."""
+    first = warm_up(cells, seed)
+    return (*first, *rounds(cells, seed, len(first)))
 
 
 def smoke():

@@ -19,7 +19,6 @@ def data(blocks, arm="fork", window_s=1.0, rounds=(), cores=(0.3, 1.0, 0.7), **c
     several = [np.asarray(block, np.int64) for block in blocks]
     values = np.unique(np.concatenate(several)) if several else np.empty(0, np.int64)
     counts = [np.bincount(np.searchsorted(values, it), minlength=len(values)) for it in several]
-    busy = [np.full(len(blocks), it) for it in cores]
     return CellData(
         cell=cell(arm, **changes),
         rounds=np.array(rounds or range(1, len(blocks) + 1), np.int64),
@@ -28,9 +27,7 @@ def data(blocks, arm="fork", window_s=1.0, rounds=(), cores=(0.3, 1.0, 0.7), **c
         counts=np.array(counts, np.int64).reshape(len(blocks), len(values)),
         failed=np.zeros(len(blocks), np.int64),
         workers={"0": sum(map(len, several))},
-        generator_cores=busy[0],
-        service_cores=busy[1],
-        idle_cores=busy[2],
+        cores=np.repeat(np.array([cores], float).T, len(blocks), axis=1),
     )
 
 

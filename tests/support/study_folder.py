@@ -7,13 +7,13 @@ import numpy as np
 
 from support.jtl_rows import START_MS
 from support.run_folder import write_record
+from support.study_blocks import blocks as blocks_of
 from support.study_cells import cell
 from support.study_jtl import load, write, write_cpu
 from tollgate.base.paths import SUITE
 from tollgate.plan import copy as plan_copy
 from tollgate.record.environment import fingerprint
 from tollgate.study import record as study_run
-from tollgate.study.design import blocks as blocks_of
 from tollgate.study.design import write_blocks
 
 SEED, ROUNDS = 21, 8

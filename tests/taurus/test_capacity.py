@@ -17,11 +17,11 @@ from support.searching import NAME, Searched, record_of
 from tollgate.base.paths import SUITE
 from tollgate.capacity.arrivals import ROW, read_arrivals
 from tollgate.capacity.asked import limit_of
-from tollgate.capacity.iterations import Iteration
 from tollgate.capacity.record import arrivals_path, read_record, record_path, sealed
 from tollgate.capacity.running import AHEAD_MS, RECOVERY_S, SILENT
 from tollgate.capacity.trials import gather
 from tollgate.criteria.grammar import CriterionError
+from tollgate.plan.iterations import Iteration
 from tollgate.plan.read import read_plan
 from tollgate.samples.store import open_store
 from tollgate.taurus.capacity import Capacity

@@ -26,13 +26,13 @@ from benchmarks.common import remembering, responses, table
 from tollgate.base.paths import SUITE
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.judge.facts import InterimHistory, JudgeSettings, LabelData, MeasuredExecution
-from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
 from tollgate.judge.levels import estimates
 from tollgate.judge.verdicts import INCONCLUSIVE, worst
+from tollgate.judge.when_decided import is_settled, noted
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.read import read_plan
-from tollgate.record.interim import LEAST_S, InterimSchedule
+from tollgate.record.interim_schedule import LEAST_S, InterimSchedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals

@@ -25,7 +25,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from tollgate.base.text import did_you_mean
+from tollgate.base.text import UserError, did_you_mean
 
 Model = TypeVar("Model")
 
@@ -47,7 +47,7 @@ _TIME = rf"{_NUMBER}|({_NUMBER}\s*(min|[smh])\s*)+"
 _A_TIME = "write whole seconds, such as 600 or 10m"
 
 
-class SettingError(ValueError):
+class SettingError(UserError, ValueError):
     """One line: which setting, its value, what to write."""
 
 

@@ -142,7 +142,12 @@ def shown(value: object, width: int = 60) -> str:
     return repr(text if len(text) <= width else text[:width] + "...")
 
 
-class FileError(ValueError):
+class UserError(Exception):
+    """What a person is shown in place of a traceback: one line, or several where the error says so,
+    on what is wrong and what to do."""
+
+
+class FileError(UserError, ValueError):
     """A file that can't be used: one line for each thing wrong with it, in `errors`."""
 
     #: More errors than this are counted, not listed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from tollgate.base.text import did_you_mean
 from tollgate.capacity.arrivals import END, LONGEST_NAME, NOTHING
 from tollgate.capacity.model import Limit
 from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.plan.expressions import reads_property
 from tollgate.plan.jmx import PlanError, tops
 
 
@@ -40,7 +40,7 @@ def check_plan(script: Path, of: Sequence[str]) -> None:
 
 def reads_arrivals(script: Path) -> bool:
     """Whether a plan sends what a file of arrivals says."""
-    return re.search(r"__P\(\s*arrivals\s*[,)]", script.read_text("utf-8", "replace")) is not None
+    return reads_property(script.read_text("utf-8", "replace"), "arrivals")
 
 
 def _choices(script: Path) -> list[str]:

@@ -11,21 +11,17 @@ Source: JMeter 5.6.3, TestCompiler, TransactionSampler.setTransactionDone, JMete
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from lxml import etree
 
+from tollgate.plan import nodes
 from tollgate.plan.inline import put_in_place
+from tollgate.plan.iterations import Iteration, read_iteration
 from tollgate.plan.jmx import PlanError, parsed, read_tree, write
-from tollgate.plan.model import FLOW_CONTROL, Sampler
-from tollgate.plan.read import read_plan
-from tollgate.plan.threads import LOOP, is_endless
 from tollgate.plan.variables import set_anew
 
 OURS = Path(__file__).with_name("arrivals.jmx")
@@ -39,8 +35,6 @@ _BESIDE = ("SetupThreadGroup", "PostThreadGroup")
 _NEW_USERS = ("OpenModelThreadGroup", "ArrivalsThreadGroup", "FreeFormArrivalsThreadGroup")
 _STAYS = ("Arguments", "TestFragmentController")
 _USER, _ON_ERROR = "same_user_on_next_iteration", "on_sample_error"
-#: What a request without a timeout of its own may take, in ms.
-_PATIENCE_MS = 7000.0
 _CONTROLLER = """<GenericController guiclass="LogicControllerGui" testclass="GenericController"/>"""
 _TRANSACTION = """<TransactionController guiclass="TransactionControllerGui"
     testclass="TransactionController"><boolProp name="TransactionController.parent">true</boolProp>
@@ -48,17 +42,6 @@ _TRANSACTION = """<TransactionController guiclass="TransactionControllerGui"
 _WAIT = """<TestAction guiclass="TestActionGui" testclass="TestAction">
     <intProp name="ActionProcessor.action">1</intProp>
     <stringProp name="ActionProcessor.duration">0</stringProp></TestAction>"""
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """name: that an arrival has for it. requests: that it sends. pause_s, longest_s: of its pauses,
-    and of it as a whole where the service hangs, at most."""
-
-    name: str
-    requests: int
-    pause_s: float
-    longest_s: float
 
 
 def write_by_arrivals(
@@ -75,11 +58,12 @@ def write_by_arrivals(
         raise PlanError(f"{plan}: {taken[0]}, a variable of the search's own: give it another name")
     copy.write_bytes(plan.read_bytes())
     put_in_place(copy, plan.parent)
-    document, mine = parsed(copy), parsed(OURS)
-    nothing = next(under for it, under in _active(_tree(mine)) if it.get("testname") == ours[0])
-    name = _put_together(plan, rate, _tree(document), _tree(mine), ours)
+    document = parsed(copy)
+    tree, mine = nodes.below_test_plan(document), nodes.below_test_plan(parsed(OURS))
+    nothing = next(under for it, under in nodes.active(mine) if it.get("testname") == ours[0])
+    name = _put_together(plan, rate, tree, mine, ours)
     write(document, copy)
-    found = _measured(plan, copy, name, properties)
+    found = read_iteration(plan, copy, name, properties)
     wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
     nothing[:] = _pair(_TRANSACTION, ours[0], wrapped)
     write(document, copy)
@@ -91,20 +75,20 @@ def _put_together(
 ) -> str:
     """Replace the group below the Test Plan that reads the rate by that of arrivals.jmx."""
     group, content = _chosen(plan, tree, rate)
-    thread, below = next(_groups(mine))
+    thread, below = next(nodes.groups(mine))
     _as_users(group, content, thread)
-    for timer, under in [it for it in _active(content) if _reads_as_timer(it[0], rate)]:
+    for timer, under in [it for it in nodes.active(content) if nodes.sets_rate(it[0], rate)]:
         timer.getparent().remove(under)
         timer.getparent().remove(timer)
-    around = [it for it in _pairs(tree) if not _is_group(it[0]) and it[0].tag not in _STAYS]
-    outer = [part for pair in around for part in pair]
+    around = (it for it in nodes.pairs(tree) if it[0].tag not in _STAYS)
+    outer = [part for pair in around if not nodes.is_group(pair[0]) for part in pair]
     for part in outer:
         tree.remove(part)
-    for each, under in _groups(tree):
-        if _kind(each) in _BESIDE and outer:
+    for each, under in nodes.groups(tree):
+        if nodes.kind(each) in _BESIDE and outer:
             under[:] = [*map(deepcopy, outer), *_pair(_CONTROLLER, "own", list(under))]
     name = _named(group.get("testname", ""), ours)
-    switch = next(under for each, under in _active(below) if each.tag == "SwitchController")
+    switch = next(under for each, under in nodes.active(below) if each.tag == "SwitchController")
     # An assertion right below a Transaction Controller, or above it, would judge its row as well.
     inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
     switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
@@ -116,8 +100,12 @@ def _put_together(
 
 def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element, etree._Element]:
     """The one group that sends load, which reads the rate, and what is below it."""
-    groups = [it for it in _groups(tree) if _kind(it[0]) not in _BESIDE]
-    reading = [it for it in groups if _reads_rate(*it, rate)]
+    groups = [it for it in nodes.groups(tree) if nodes.kind(it[0]) not in _BESIDE]
+    reading = [
+        it
+        for it in groups
+        if any(nodes.sets_rate(of, rate) for of, _ in [it, *nodes.active(it[1])])
+    ]
     names = [repr(it.get("testname")) for it, _ in reading]
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:
@@ -137,45 +125,11 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     return reading[0]
 
 
-def _measured(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Iteration:
-    """What a pass is by what the copy says of it."""
-    every = [it for group in read_plan(copy, properties).groups for it in group.samplers]
-    samplers = [it for it in every if it.hidden_by == name]
-    sent = [it for it in samplers if it.kind != FLOW_CONTROL]
-    if not sent:
-        raise PlanError(f"{plan}: {name!r} has no sampler that is switched on: enable one")
-    pause_ms = longest_ms = 0.0
-    for it in samplers:
-        endless = next((each for each in it.parents if is_endless(each)), None)
-        if endless:
-            raise PlanError(
-                f"{plan}: {endless.name!r} loops without an end that is known, and so does one "
-                "arrival: write how often"
-            )
-        turns = math.prod(each.loops or 1 for each in it.parents if each.kind == LOOP)
-        pause_ms += turns * _pause_ms(plan, it)
-        longest_ms += turns * (it.timeout_ms or _PATIENCE_MS)
-    return Iteration(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)
-
-
-def _pause_ms(plan: Path, sampler: Sampler) -> float:
-    """At most, before a sampler and in it."""
-    for timer in sampler.timers:
-        if timer.pause_ms is None or "Throughput" in timer.kind:
-            raise PlanError(
-                f"{plan}: how long the timer {timer.name!r} holds back {sampler.label.text!r} is "
-                "not known: disable it, or write a Constant or Uniform Random Timer"
-            )
-    if sampler.all_pauses_ms is None:
-        raise PlanError(f"{plan}: how long {sampler.label.text!r} pauses is not known: write it")
-    return sampler.all_pauses_ms
-
-
 def _wait_before(switch: etree._Element) -> None:
     """Have one Flow Control Action wait until an arrival is due, in place of each sampler: what is
     sent later in a pass would have the time since then taken off its own pauses."""
     around = switch.getparent()
-    timer, under = next(it for it in _pairs(around) if _kind(it[0]).endswith("Timer"))
+    timer, under = next(it for it in nodes.pairs(around) if nodes.kind(it[0]).endswith("Timer"))
     place = around.index(timer)
     around[place:place] = _pair(_WAIT, "when it is due", [timer, under])
 
@@ -183,7 +137,7 @@ def _wait_before(switch: etree._Element) -> None:
 def _as_users(group: etree._Element, content: etree._Element, thread: etree._Element) -> None:
     """Have a pass be a new user where it was, for whom nothing was done once before, and end with
     its first error where the thread or its turn did."""
-    is_new = _kind(group) in _NEW_USERS
+    is_new = nodes.kind(group) in _NEW_USERS
     for once in list(content.iter("OnceOnlyController")) if is_new else ():
         once.tag = "GenericController"
     same = group.findtext(f"*[@name='ThreadGroup.{_USER}']") or "true"
@@ -208,49 +162,3 @@ def _pair(xml: str, name: str, below: list[etree._Element]) -> list[etree._Eleme
     element.set("enabled", "true")
     tree.extend(below)
     return [element, tree]
-
-
-def _tree(document: etree._ElementTree) -> etree._Element:
-    """What is below the Test Plan."""
-    return document.find("hashTree/TestPlan").getnext()
-
-
-def _pairs(tree: etree._Element) -> list[tuple[etree._Element, etree._Element]]:
-    """Each element right below with its hashTree, also what is off."""
-    nodes = [it for it in tree if isinstance(it.tag, str)]
-    return [it for it in pairwise(nodes) if it[0].tag != "hashTree" and it[1].tag == "hashTree"]
-
-
-def _active(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
-    """Each element at any depth that JMeter runs, with its hashTree."""
-    for element, below in _pairs(tree):
-        if element.get("enabled") != "false":
-            yield element, below
-            yield from _active(below)
-
-
-def _groups(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
-    return (it for it in _pairs(tree) if _is_group(it[0]) and it[0].get("enabled") != "false")
-
-
-def _kind(element: etree._Element) -> str:
-    return element.tag.rpartition(".")[2]
-
-
-def _is_group(element: etree._Element) -> bool:
-    return _kind(element).endswith("ThreadGroup")
-
-
-def _reads(element: etree._Element, rate: str) -> bool:
-    read = rf"__(?:P|property)\(\s*{re.escape(rate)}\s*[,)]"
-    return re.search(read, "\n".join(element.itertext())) is not None
-
-
-def _reads_as_timer(element: etree._Element, rate: str) -> bool:
-    return _kind(element).endswith("Timer") and _reads(element, rate)
-
-
-def _reads_rate(group: etree._Element, below: etree._Element, rate: str) -> bool:
-    """A number of threads is no rate."""
-    own = _kind(group) != "ThreadGroup" and _reads(group, rate)
-    return own or any(_reads_as_timer(it, rate) for it, _ in _active(below))

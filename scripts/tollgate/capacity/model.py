@@ -79,12 +79,6 @@ class CapacitySettings:
     def __post_init__(self) -> None:
         if not self.limits:
             raise ValueError("capacity: no limits; give at least one, as p95>250ms")
-        if not 0 < self.least_rate <= self.start_rate:
-            problem = f"start_rate {self.start_rate:g} is not above least_rate {self.least_rate:g}"
-            raise ValueError(f"capacity: {problem}; give both in arrivals a second")
-        if not 0 <= self.lead_s < min(self.bracket_s, self.trial_s, self.holdout_s):
-            problem = f"lead_s {self.lead_s:g} leaves nothing of a trial"
-            raise ValueError(f"capacity: {problem}; give fewer seconds")
         if self.budget_s < self.least_budget_s:
             problem = f"budget {self.budget_s:g} s is too short"
             raise ValueError(f"capacity: {problem}; give at least {self.least_budget_s:g} s")
@@ -243,14 +237,8 @@ class Scaling:
     """The other."""
     value: Positive
     """Capacity of the one / capacity of the other."""
-    low: Unwritten[float]
-    high: Unwritten[float]
-
-    @computed_field
-    @property
-    def interval(self) -> Interval:
-        """Its 95 % interval."""
-        return [self.low, self.high]
+    interval: Interval
+    """Its 95 % interval."""
 
 
 def scaling(of: str, one: Result, to: str, other: Result) -> Scaling | None:
@@ -264,4 +252,4 @@ def scaling(of: str, one: Result, to: str, other: Result) -> Scaling | None:
     down = math.hypot(math.log(one.estimate / one.low), math.log(other.high / other.estimate))
     up = math.hypot(math.log(one.high / one.estimate), math.log(other.estimate / other.low))
     value = one.estimate / other.estimate
-    return Scaling(of, to, value, value * math.exp(-down), value * math.exp(up))
+    return Scaling(of, to, value, [value * math.exp(-down), value * math.exp(up)])

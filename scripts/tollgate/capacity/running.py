@@ -16,11 +16,11 @@ from pathlib import Path
 from tollgate.base import records
 from tollgate.base.text import format_number
 from tollgate.capacity.arrivals import END, TrialArrivals, drawn, row
-from tollgate.capacity.iterations import Iteration
 from tollgate.capacity.model import Ask, Trial
 from tollgate.capacity.record import CapacityRecord, TrialRecord, arrivals_path, record_path
 from tollgate.capacity.search import ceiling_of, most_lost, next_ask, next_ceiling_ask
 from tollgate.capacity.trials import trial_of
+from tollgate.plan.iterations import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
 from tollgate.samples.store import Growing

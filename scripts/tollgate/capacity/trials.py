@@ -107,12 +107,10 @@ def _over(response_ms: np.ndarray, failed: np.ndarray, limit: Limit) -> int:
 
 def _is_services(joined: _Joined, limits: Sequence[Limit], over: Sequence[int]) -> bool:
     """Whether the generator's lateness changes little of what is over the limits."""
-    without_generator_lateness = joined.response_ms - joined.generator_ms
+    punctual_ms = joined.response_ms - joined.generator_ms
     for limit, n in zip(limits, over, strict=True):
-        most = max(limit.share * len(without_generator_lateness), n)
-        if n - _over(without_generator_lateness, joined.failed, limit) > max(
-            1.0, GENERATORS_SHARE * most
-        ):
+        by_generator = n - _over(punctual_ms, joined.failed, limit)
+        if by_generator > max(1.0, GENERATORS_SHARE * max(limit.share * len(joined), n)):
             return False
     return True
 

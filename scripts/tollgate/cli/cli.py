@@ -27,29 +27,18 @@ from pathlib import Path
 
 from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
-from tollgate.base.text import did_you_mean
+from tollgate.base.text import UserError, did_you_mean
 from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target, run
 from tollgate.cli.version import ShowVersions
-from tollgate.gather.context import EvidenceError, refuse_lower_bounds
-from tollgate.gather.interim import judged_until_ms
+from tollgate.gather.context import refuse_lower_bounds
+from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.install import assemble
-from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.report import dashboard
 from tollgate.report import study as study_report
 from tollgate.report import write as outputs
-from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.pages.runs import build as runs_page
-from tollgate.samples.layout import JtlError
-from tollgate.taurus import engine_host
-
-_PROBLEMS = (
-    *(manifest.ManifestError, EvidenceError, PlanError, JtlError, PageError),
-    *(engine_host.EngineError, gui.GuiError),
-    assemble.InstallError,
-    *study_report.PROBLEMS,
-)
 
 
 def main() -> None:
@@ -65,14 +54,15 @@ def main() -> None:
     try:
         code = arguments.command(arguments)
         sys.stdout.flush()
-    except (*_PROBLEMS, OSError) as problem:
+    except (UserError, OSError) as problem:
         code = ExitCode.ERROR
         if isinstance(problem, OSError):
             # Nothing more goes to standard output: Python would try once more as it ends.
             with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(problem, BrokenPipeError):  # a reader such as `head` has enough
-            print(f"tollgate: {problem}", file=sys.stderr)
+            for line in str(problem).splitlines():
+                print(f"tollgate: {line}", file=sys.stderr)
     sys.exit(code)
 
 

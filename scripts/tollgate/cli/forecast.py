@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import yaml
@@ -11,9 +10,8 @@ import yaml
 from tollgate.base.paths import RUN_FILE, SUITE
 from tollgate.base.settings import number
 from tollgate.base.text import duration_text
-from tollgate.forecast.load import ShapeError, announce, load_steps
-from tollgate.forecast.read import ForecastError, read_forecast
-from tollgate.plan.jmx import PlanError
+from tollgate.forecast.load import announce, load_steps
+from tollgate.forecast.read import read_forecast
 from tollgate.plan.read import read_plan
 from tollgate.report.console import steps_table
 
@@ -59,15 +57,10 @@ def _plan_of_stress() -> Path:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the steps; returns 1, with a line for each error, if the file can't be used."""
-    try:
-        plan = arguments.plan or _plan_of_stress()
-        forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)
-        steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
-    except (ForecastError, PlanError, ShapeError) as problem:
-        for line in str(problem).splitlines():
-            print(f"tollgate: {line}", file=sys.stderr)
-        return 1
+    """Print the steps. Raises ForecastError, PlanError and ShapeError."""
+    plan = arguments.plan or _plan_of_stress()
+    forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)
+    steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
     print(steps_table(steps))
     step_s = steps[0].to_s - steps[0].from_s
     compressed = f", compressed to {duration_text(step_s)}" if arguments.scale > 1 else ""

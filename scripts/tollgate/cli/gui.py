@@ -18,7 +18,7 @@ from tollgate.install import assemble, tools
 PLAN = SUITE / "plans" / "check.jmx"
 
 
-class GuiError(ValueError):
+class GuiError(UserError):
     """One line: why there is no window, and what to do."""
 
 

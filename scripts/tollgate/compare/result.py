@@ -13,7 +13,7 @@ from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
 from tollgate.compare.decide import close
-from tollgate.compare.interim import judge_blocks
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
     INCONCLUSIVE,
     INFORMATIONAL,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tollgate.compare import samples, words
 from tollgate.compare.decide import next_look_s
-from tollgate.compare.interim import judge_blocks
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, OPEN, Finding, Gate
 from tollgate.compare.record import CompareRecord
 from tollgate.samples.store import Store

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from tollgate.base.text import duration_text
+from tollgate.base.text import UserError, duration_text
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
 from tollgate.schedule.grammar import decimal, random_arrivals
 from tollgate.schedule.share import Share
@@ -30,7 +30,7 @@ _RATE_DIGITS = 12
 _SHARE_DIGITS = 6
 
 
-class ShapeError(ValueError):
+class ShapeError(UserError, ValueError):
     """A load that can't be made of this forecast; one line with the setting and the next step."""
 
 

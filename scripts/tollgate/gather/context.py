@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.records import parse
+from tollgate.base.text import UserError
 from tollgate.capacity import record as capacity_record
 from tollgate.compare import facts as compare_facts
 from tollgate.compare.record import CompareRecord
@@ -23,7 +24,7 @@ from tollgate.schedule.replay import foreseen_problems
 from tollgate.stats.bins import Bins
 
 
-class EvidenceError(Exception):
+class EvidenceError(UserError):
     """Criteria that can't be judged; one line for each."""
 
 

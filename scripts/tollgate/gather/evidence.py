@@ -18,9 +18,9 @@ from tollgate.forecast.facts import forecast_facts
 from tollgate.gather import workers
 from tollgate.gather.clock import set_back, steps_seen
 from tollgate.gather.context import ExecutionContext, contexts, settings_of
+from tollgate.gather.early_decisions import looks_again, measured_until
 from tollgate.gather.ends import groups_ended_early, silent_groups
 from tollgate.gather.engines import gather_engines, share_name
-from tollgate.gather.interim import looks_again, measured_until
 from tollgate.gather.samples import joined
 from tollgate.gather.waits import Waits, waits_at_end
 from tollgate.judge.ended_early import EarlyEnds

@@ -40,7 +40,6 @@ from tollgate.judge.engines import engine_reasons, left_to_merge
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import forecast_reasons
-from tollgate.judge.interim import with_decision_time
 from tollgate.judge.levels import holm_results
 from tollgate.judge.observe import Levels
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
@@ -61,6 +60,7 @@ from tollgate.judge.verdicts import (
     invalid,
     worst,
 )
+from tollgate.judge.when_decided import with_decision_time
 from tollgate.judge.workers import judge_resource
 from tollgate.workers.processes import worker_facts
 

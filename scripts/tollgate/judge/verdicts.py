@@ -153,15 +153,15 @@ class CriterionResult:
         name += f" {self.worker}" if self.worker is not None else ""
         if self.observed is None:
             missing = "not observed" if self.samples or self.basis == LOOKS else "no samples"
-            return f"{name}: {missing} (limit {_with_unit(self.limit, self.unit)})"
+            return f"{name}: {missing} (limit {format_number(self.limit)}{unit_suffix(self.unit)})"
         observed = format_number(self.observed, against=self.limit)
-        parts = [f"limit {_with_unit(self.limit, self.unit)}"]
+        parts = [f"limit {format_number(self.limit)}{unit_suffix(self.unit)}"]
         if self.low is not None and self.high is not None:
             interval = format_interval(self.low, self.high, against=self.limit)
             parts.append(f"{self.interval_name} {interval}")
         if self.window:
             parts.append(f"worst in {self.window}")
-        return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
+        return f"{name} = {observed}{unit_suffix(self.unit)} ({', '.join(parts)}, n={self.samples})"
 
     @property
     def line_with_reason(self) -> str:
@@ -236,11 +236,8 @@ def worst(verdicts) -> str:
     return max(verdicts, key=ORDER.index, default=PASS)
 
 
-def _unit(unit: str) -> str:
+def unit_suffix(unit: str) -> str:
+    """What stands behind a value: ` ms`, `/s`, nothing behind a count."""
     if unit.startswith("/"):
         return unit
     return "" if unit == "count" else f" {unit}"
-
-
-def _with_unit(value: float, unit: str) -> str:
-    return f"{format_number(value)}{_unit(unit)}"

@@ -1,7 +1,8 @@
 """Criteria on a window of time (`for 10s`, `within 10s`, `over 10s`), judged on exact counts.
 
-The same function decides whether a run is stopped early (gather/interim.py) and its verdict. It has
-Taurus's meaning, on whole samples instead of means of per-second means and percentiles:
+The same function decides whether a run is stopped early (gather/early_decisions.py) and its
+verdict. It has Taurus's meaning, on whole samples instead of means of per-second means and
+percentiles:
 
 - `for N`: the condition held in every second of N in a row. The worst such stretch is reported
   by the value that all of its seconds reached.

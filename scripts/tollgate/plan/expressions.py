@@ -21,6 +21,11 @@ _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
 }
 
 
+def reads_property(text: str, name: str) -> bool:
+    """Whether an expression in a text asks for a property."""
+    return re.search(rf"__(?:P|property)\(\s*{re.escape(name)}\s*[,)]", text) is not None
+
+
 def whole_sum(values: Sequence[str]) -> str:
     """Add whole numbers; a last argument that is none names the variable for the result.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.base.text import UserError
 from tollgate.plan.expressions import Expander
 from tollgate.plan.model import FLOW_CONTROL
 
@@ -26,7 +27,7 @@ _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2
 _SCRIPTS = ("JSR223", "BeanShell", "BSF")
 
 
-class PlanError(ValueError):
+class PlanError(UserError, ValueError):
     """The plan cannot be read; one line that names the file and what to do."""
 
 

@@ -159,13 +159,8 @@ def _listeners(elements: Iterable[Element]) -> Iterator[str]:
             continue
         file = element.props.get("filename", "").strip()
         step = "a run has the samples anyway; disable it"
-        if element.kind == "ResultCollector" and not file:
-            step = (
-                "a run leaves out those of the plan itself, but not of a file that it includes; "
-                "disable it"
-                if element.included
-                else "this run leaves it out, another would not; disable it"
-            )
+        if element.kind == "ResultCollector" and not file and not element.included:
+            step = "this run leaves it out, another would not; disable it"
         where = f" and writes {file}" if file else ""
         yield f"the listener {element.name!r} is on{where}, which takes memory and time: {step}"
 

@@ -37,9 +37,8 @@ def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
         return {}
     jars = [*home.glob("lib/ext/*.jar"), *home.glob("lib/*.jar"), *home.glob("lib/junit/*.jar")]
     jars += [jar for folder in {file.parent for file in files} for jar in folder.glob("*.jar")]
-    for jar in jars:
-        wanted = _beyond(wanted, jar)
-    return {name: naming[name] for name in wanted}
+    there = set().union(*map(_files_in, jars))
+    return {it: naming[it] for it in wanted if f"{it.replace('.', '/')}.class" not in there}
 
 
 def advice(absent: dict[str, Path], home: Path) -> str:
@@ -82,13 +81,10 @@ def _of_java(name: str) -> bool:
     return name.startswith(("java.", "javax.")) or ("." not in name and name.islower())
 
 
-def _beyond(names: list[str], jar: Path) -> list[str]:
-    """Those of the classes that a jar does not have."""
-    if not names:
-        return []
+def _files_in(jar: Path) -> list[str]:
+    """Their names; none of a jar that can't be read."""
     try:
         with zipfile.ZipFile(jar) as opened:
-            inside = set(opened.namelist())
+            return opened.namelist()
     except (OSError, zipfile.BadZipFile):
-        return names
-    return [name for name in names if f"{name.replace('.', '/')}.class" not in inside]
+        return []

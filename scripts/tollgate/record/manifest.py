@@ -19,9 +19,9 @@ from pydantic.fields import FieldInfo
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
-from tollgate.base.text import one_line
+from tollgate.base.text import UserError, one_line
 from tollgate.forecast.model import Followed
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.workers.background_cpu import BackgroundCpu
 
 NAME = "run.json"
@@ -37,7 +37,7 @@ _IN_FLIGHT = "in_flight"
 _CHUNK = 1 << 20
 
 
-class ManifestError(Exception):
+class ManifestError(UserError):
     """One line: which file, what is wrong with it, what to do."""
 
     def __init__(self, text: str) -> None:

@@ -94,6 +94,6 @@ def scaling(executions: Sequence[ExecutionVerdict]) -> Scaling | None:
 def scaling_line(executions: Sequence[ExecutionVerdict]) -> Iterator[str]:
     """`cluster / fork: 3.1 times as much (95 % CI 2.9-3.3)`, where both are known."""
     if found := scaling(executions):
-        ends = format_interval(found.low, found.high)
+        ends = format_interval(*found.interval)
         times = format_number(found.value)
         yield f"{found.of} / {found.to}: {times} times as much (95 % CI {ends})"

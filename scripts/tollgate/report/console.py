@@ -24,7 +24,7 @@ from tollgate.report.table import (
 from tollgate.report.tables import content
 from tollgate.report.text import beyond, course
 from tollgate.study.model import StudyResult
-from tollgate.study.words import AGREES, DISAGREES, UNKNOWN, number
+from tollgate.study.words import AGREES, headline, number
 from tollgate.study.words import interval as study_interval
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
@@ -87,13 +87,14 @@ def _shown(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
 def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
-    lines = [*_claims(study), "", study_headline(study)]
-    absent = [it.system for it in study.claims if it.system not in study.experiments]
+    lines = [*_claims(study), "", f"Study: {headline(study)}"]
+    measured = {it.cell.experiment for it in study.cells}
+    absent = [it.of.system for it in study.claims if it.of.system not in measured]
     if absent:
         lines += _wrapped(f"not part of this run: {', '.join(dict.fromkeys(absent))}")
     for claim in study.claims:
-        if claim.answer != AGREES and claim.system not in absent:
-            lines += _wrapped(f"{claim.id} {claim.answer}: {claim.what}: {claim.reason}")
+        if claim.answer != AGREES and claim.of.system not in absent:
+            lines += _wrapped(f"{claim.of.id} {claim.answer}: {claim.of.what}: {claim.reason}")
     for check in study.checks:
         tool = f"{check.tool} {check.version}".strip()
         lines += _wrapped(f"JMeter and {tool}: {check.agreement}: {check.reason}")
@@ -102,24 +103,13 @@ def study_table(study: StudyResult) -> str:
     return "\n".join(lines)
 
 
-def study_headline(study: StudyResult) -> str:
-    """`Study: 5 claims agree, 1 disagrees, 3 undecided`."""
-    answers = [claim.answer for claim in study.claims]
-    agreed, refused, unknown = (answers.count(it) for it in (AGREES, DISAGREES, UNKNOWN))
-    claims = "claim agrees" if agreed == 1 else "claims agree"
-    disagree = "disagrees" if refused == 1 else "disagree"
-    return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} undecided"
-
-
 def _claims(study: StudyResult) -> Iterator[str]:
-    if not study.claims:
-        return
     rows = []
     for it in study.claims:
         found = it.measured.value
-        value = "-" if found is None else f"{number(found)} {it.unit}".strip()
+        value = "-" if found is None else f"{number(found)} {it.of.unit}".strip()
         ends = study_interval(it.measured) or "-"
-        rows.append((TableCell(badge=it.answer), it.id, value, ends, it.published))
+        rows.append((TableCell(badge=it.answer), it.of.id, value, ends, it.of.published))
     headings = ("claim", "measured", "95 % CI", "published")
     columns = (Column("answer", VERDICT), *map(Column, headings))
     yield from to_console(Table("", columns, rows), most=STUDY_WIDTH)

@@ -24,17 +24,17 @@ from tollgate.samples.lost import with_losses
 from tollgate.samples.store import open_store
 from tollgate.study import crosscheck, settings
 from tollgate.study import record as study_run
-from tollgate.study.answers import Ran, build
-from tollgate.study.cpu import CpuError
-from tollgate.study.design import DesignError, read_blocks
+from tollgate.study.answers import build
+from tollgate.study.design import read_blocks
 from tollgate.study.model import CROSSCHECK, StudyOutage, StudyResult
+from tollgate.study.published import StudyMachine
 from tollgate.study.record import StudyRun
 from tollgate.study.samples import read as read_samples
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.workers.model import Resources, WorkerOutage
 from tollgate.workers.reading import read_watch
 
-__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+__all__ = ["JSON", "is_study", "read", "to_table", "write"]
 JSON = "study.json"
 TITLE = "Tollgate's study.json"
 
@@ -59,14 +59,6 @@ class StudyFile:
     each curve."""
 
 
-class StudyReportError(Exception):
-    """One line: what of the run's folder is no study's, and what to do."""
-
-
-#: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (StudyReportError, DesignError, CpuError)
-
-
 def is_study(run: Path) -> bool:
     """Whether a run's folder is that of a study."""
     return (run / study_run.NAME).exists()
@@ -75,8 +67,8 @@ def is_study(run: Path) -> bool:
 def write(run: Path) -> StudyResult:
     """Make study.json of a run's folder anew, whole or not at all.
 
-    Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
-    JtlError.
+    Raises DesignError, CpuError, JtlError, and ManifestError, also for samples that are not those
+    that the run left.
     """
     file = read(run)
     atomic.write(run / JSON, to_json(plain(file)))
@@ -86,7 +78,9 @@ def write(run: Path) -> StudyResult:
 def read(run: Path) -> StudyFile:
     """The study of a run's folder. Raises what `write` does."""
     record, how = manifest.read(run), study_run.read(run)
-    planned = _execution(run, record)
+    if len(record.executions) != 1:
+        raise manifest.ManifestError(f"{run / manifest.NAME} is not of a study: name one's folder")
+    planned = record.executions[0]
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)
     with open_store(run / planned.jtl) as store:
@@ -94,27 +88,16 @@ def read(run: Path) -> StudyFile:
         outages, problems = _read_outages(run, record, planned, jtl)
         data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, store)
     instances = {target["name"]: target["instances"] for target in planned.targets}
-    ran = Ran(record.environment["cores"], instances, how)
-    study = build(data, crosscheck.checks(run, blocks, data), outages, ran)
-    notes = [*study.notes, *problems]
+    machine = StudyMachine(record.environment["cores"], instances)
+    study = build(data, crosscheck.checks(run, blocks, data), outages, machine, how)
     slower = record.environment.get("variables", {}).get(settings.SLOWER)
-    if slower:
-        notes.insert(0, f"{settings.SLOWER} is {slower}: every answer took so much more work")
-    if record.interrupted:
-        notes.insert(0, "the run was interrupted: what came after that was not measured")
-    if record.problem:
-        notes.insert(0, record.problem)
-    study = replace(study, notes=tuple(notes))
+    first = (
+        record.problem,
+        record.interrupted and "the run was interrupted: what came after that was not measured",
+        slower and f"{settings.SLOWER} is {slower}: every answer took so much more work",
+    )
+    study = replace(study, notes=(*filter(None, first), *study.notes, *problems))
     return StudyFile(record.started, how, record.environment, study)
-
-
-def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
-    if len(record.executions) != 1:
-        raise StudyReportError(
-            f"{run / manifest.NAME} has {len(record.executions)} executions, a study has one: "
-            "name the folder of a study"
-        )
-    return record.executions[0]
 
 
 def _read_outages(
@@ -123,13 +106,11 @@ def _read_outages(
     """(the workers that ended by themselves under load, in order of time; problems with a file).
     Times are seconds since jtl.origin_ms. Raises JtlError."""
     began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
-    found: list[tuple[WorkerOutage, str]] = []
-    problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
-    for target in planned.targets:
-        app = target["name"]
-        watched, resources = read_watch(run / "workers.jsonl", app, began_s, ended_s)
-        found += [(outage, app) for outage in resources.outages]
-        problems |= {watched.problem: None} if watched.problem else {}
+    apps = [target["name"] for target in planned.targets]
+    watches = [read_watch(run / "workers.jsonl", app, began_s, ended_s) for app in apps]
+    # A file that can't be read is one problem, and not one of each app.
+    problems = dict.fromkeys(watched.problem for watched, _ in watches if watched.problem)
+    found = [(it, app) for app, (_, of) in zip(apps, watches, strict=True) for it in of.outages]
     found.sort(key=lambda it: it[0].from_s)
     cut_short = record.interrupted or record.stopped_by
     until_s = ended_s - began_s if cut_short else math.inf

@@ -14,7 +14,7 @@ from tollgate.criteria.subjects import MIB
 from tollgate.forecast.check import HELD, NOT_REACHED
 from tollgate.forecast.model import ForecastResult
 from tollgate.judge.forecast import requests, signed, worst_part
-from tollgate.judge.verdicts import PASS, CriterionResult, ExecutionVerdict, RunVerdict
+from tollgate.judge.verdicts import PASS, CriterionResult, ExecutionVerdict, RunVerdict, unit_suffix
 from tollgate.judge.workers import MB_PER_MIN
 from tollgate.workers.processes import WorkerFacts
 
@@ -29,12 +29,12 @@ def observed(result: CriterionResult) -> str:
     """The observed value with its unit, `-` without samples."""
     if result.observed is None:
         return "-"
-    return _with_unit(format_number(result.observed, against=result.limit), result.unit)
+    return format_number(result.observed, against=result.limit) + unit_suffix(result.unit)
 
 
 def limit(result: CriterionResult) -> str:
     """The limit with its unit."""
-    return _with_unit(format_number(result.limit), result.unit)
+    return format_number(result.limit) + unit_suffix(result.unit)
 
 
 def interval(result: CriterionResult) -> str:
@@ -56,7 +56,7 @@ def fail_bound(result: CriterionResult) -> str:
     """The bound that decides FAIL, with its unit."""
     if result.fail_bound is None:
         return "-"
-    return _with_unit(format_number(result.fail_bound, against=result.limit), result.unit)
+    return format_number(result.fail_bound, against=result.limit) + unit_suffix(result.unit)
 
 
 def course(execution: ExecutionVerdict) -> str:
@@ -72,12 +72,6 @@ def decided(result: CriterionResult) -> str:
     return (
         "open" if result.decided_after_s is None else f"{format_number(result.decided_after_s)} s"
     )
-
-
-def _with_unit(value: str, unit: str) -> str:
-    if unit.startswith("/"):
-        return f"{value}{unit}"
-    return value if unit == "count" else f"{value} {unit}"
 
 
 def forecast_line(result: ForecastResult) -> str:

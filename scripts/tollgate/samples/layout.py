@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base.text import shown
+from tollgate.base.text import UserError, shown
 
 REQUIRED = ("timeStamp", "elapsed", "label", "responseCode", "success")
 #: Milliseconds of a sample beside `elapsed`.
@@ -25,7 +25,7 @@ CSV_HELP = "write it as CSV: jmeter.save.saveservice.output_format=csv"
 JTL_HELP = "name a kpi.jtl that JMeter wrote as CSV, with print_field_names=true"
 
 
-class JtlError(ValueError):
+class JtlError(UserError, ValueError):
     """A JTL that cannot be read. Its text is one line: file, line, field, value and next step."""
 
     def __init__(self, path, problem: str, *, line=None, field=None, value=None, help_=None):

@@ -22,9 +22,8 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
     whoever reads it is told of it. Raises JtlError for what is no JTL, and OSError.
     """
     layout = read_layout(path)
-    if "threadName" not in layout:
-        return -1
-    at, foreign = layout.index("threadName"), 0
+    at = layout.index("threadName") if "threadName" in layout else None
+    foreign = 0
     with ExitStack() as opened:
         source = opened.enter_context(path.open(encoding="utf-8", errors="replace", newline=""))
         rows = csv.reader(source, delimiter=layout.delimiter)
@@ -42,7 +41,7 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
             if len(row) != len(header):
                 first.writerow(row)
                 continue
-            name = row[at]
+            name = "" if at is None else row[at]
             # A host may hold dashes itself, and so may a thread group.
             prefix = next((it for it in prefixes if name.startswith(it)), None)
             if prefix is None:

@@ -6,12 +6,14 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from tollgate.base.text import UserError
+
 _FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 #: java.util.Random takes 48 bits of a seed; JMeter takes one whose lowest 32 are zero for none.
 _SEEDS = 2**31 - 1
 
 
-class ShareError(ValueError):
+class ShareError(UserError, ValueError):
     """One line: of what no share can be made, and what to do."""
 
 

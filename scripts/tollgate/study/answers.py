@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from tollgate.base.text import format_number
 from tollgate.study.model import (
@@ -23,9 +21,10 @@ from tollgate.study.model import (
     Claim,
     Estimate,
     Key,
+    StudyOutage,
     StudyResult,
 )
-from tollgate.study.published import CLAIMS, Published, PublishedMachine, Rule, other_work
+from tollgate.study.published import CLAIMS, Published, Rule, StudyMachine, other_work
 from tollgate.study.record import StudyRun
 from tollgate.study.scaling import (
     BASELINES,
@@ -33,7 +32,6 @@ from tollgate.study.scaling import (
     comparisons,
     concurrency_performance,
     curves,
-    experiments_of,
 )
 from tollgate.study.stats import MIN_BLOCKS, cell_result, estimate, widest
 from tollgate.study.windows import BALANCER, BEHIND_IT
@@ -48,7 +46,7 @@ SLOW = 1 / 3
 def claims(
     data: Mapping[Cell, CellData],
     results: Sequence[CellResult],
-    machine: PublishedMachine,
+    machine: StudyMachine,
     seed: int,
 ) -> tuple[Claim, ...]:
     """An answer for every row of published.CLAIMS, also for those that this run did not measure.
@@ -75,7 +73,7 @@ def _claim(
     row: Published,
     measured: Mapping[Key, CellData],
     by_key: Mapping[Key, CellResult],
-    machine: PublishedMachine,
+    machine: StudyMachine,
     seed: int,
 ) -> Claim:
     missing = [key for key in row.cells if key not in measured or not by_key[key].requests]
@@ -84,7 +82,7 @@ def _claim(
         is_part = any(of == experiment for of, _, _ in measured)
         what = _names(missing) if is_part else f"this run left {experiment} out"
         found = Estimate(None, note=f"not measured: {what}")
-        return _answered(row, found, CANNOT_TELL, found.note)
+        return Claim(row, found, CANNOT_TELL, found.note)
     cells = [measured[key] for key in row.cells]
     found = estimate(partial(row.quantity, machine), cells, seed)
     obstacles = [*_obstacles([by_key[key] for key in row.cells])]
@@ -95,7 +93,7 @@ def _claim(
         obstacles.insert(0, found.note)
     if obstacles:
         reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
-        return _answered(row, found, CANNOT_TELL, reason)
+        return Claim(row, found, CANNOT_TELL, reason)
     headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
     wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
     answer = answer_of(found, row.rule)
@@ -104,11 +102,11 @@ def _claim(
         answer = CANNOT_TELL
         context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
     reason = "; ".join(filter(None, [_verdict(row, found), *context]))
-    return _answered(row, found, answer, reason)
+    return Claim(row, found, answer, reason)
 
 
 def _held_back(
-    row: Published, wide: Estimate, results: Sequence[CellResult], machine: PublishedMachine
+    row: Published, wide: Estimate, results: Sequence[CellResult], machine: StudyMachine
 ) -> str:
     """Why an interval on one side is no answer: the generator took the cores that it needed."""
     held = [
@@ -121,15 +119,9 @@ def _held_back(
     return f"but {' and '.join(held)}: with these it could be anything from {ends}"
 
 
-def _others(result: CellResult, machine: PublishedMachine) -> str:
+def _others(result: CellResult, machine: StudyMachine) -> str:
     others = machine.cores - sum(it or 0.0 for it in result.cpu.values())
     return f" and others' {others:.2f}" if others >= 0.05 else ""
-
-
-def _answered(row: Published, found: Estimate, answer: str, reason: str) -> Claim:
-    names = ("id", "system", "claim", "published", "what", "unit")
-    words = {name: getattr(row, name) for name in names}
-    return Claim(**words, measured=found, answer=answer, reason=reason)
 
 
 def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
@@ -175,13 +167,10 @@ def _value(row: Published, found: Estimate) -> str:
 
 
 def _inside(rule: Rule) -> str:
-    if math.isfinite(rule.low) and math.isfinite(rule.high):
-        return f"within {format_number(rule.low)} to {format_number(rule.high)}"
-    return (
-        f"above {format_number(rule.low)}"
-        if math.isfinite(rule.low)
-        else f"below {format_number(rule.high)}"
-    )
+    low, high = format_number(rule.low), format_number(rule.high)
+    if math.isinf(rule.high):
+        return f"above {low}"
+    return f"below {high}" if math.isinf(rule.low) else f"within {low} to {high}"
 
 
 def _outside(rule: Rule, found: Estimate) -> str:
@@ -199,11 +188,8 @@ def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -
         if key in measured:
             cells = [measured[baseline], measured[key]]
             found = estimate(concurrency_performance, cells, seed)
-            yield f"concurrency performance of {arm} {_with_interval(found)}"
-
-
-def _with_interval(found: Estimate) -> str:
-    return f"{number(found.value)} ({interval(found) or found.note})"
+            ends = interval(found) or found.note
+            yield f"concurrency performance of {arm} {number(found.value)} ({ends})"
 
 
 def _names(keys: Iterable[Key]) -> str:
@@ -215,40 +201,29 @@ WITH_CHILDREN = ("search-per-search", "search-per-carrier")
 _ARMS = (*BASELINES, *(arm for arm, _ in PAIRS), JMETER)
 
 
-@dataclass(frozen=True)
-class Ran:
-    """Where and how the study ran. cores: of the machine; instances: of each app by its name."""
-
-    cores: int
-    instances: Mapping[str, int]
-    how: StudyRun
-
-
 def build(
     data: Mapping[Cell, CellData],
     checks: tuple[Check, ...],
-    outages: Sequence[Mapping[str, Any]],
-    ran: Ran,
+    outages: Sequence[StudyOutage],
+    machine: StudyMachine,
+    how: StudyRun,
 ) -> StudyResult:
     """The whole study. data: of all cells, those without a block that counts as well."""
-    mine = in_order(data)
-    seed = ran.how.seed
+    mine, seed = in_order(data), how.seed
     results = tuple(
-        cell_result(found, ran.cores, usable_cores(cell.app, ran), seed)
+        cell_result(found, machine.cores, usable_cores(cell.app, machine), seed)
         for cell, found in mine.items()
     )
-    machine = PublishedMachine(ran.cores, ran.instances.get("cluster", ran.cores))
     return StudyResult(
         seed=seed,
-        cores=ran.cores,
-        experiments=tuple(dict.fromkeys(cell.experiment for cell in mine)),
+        cores=machine.cores,
         cells=results,
         comparisons=comparisons(mine, seed),
         curves=curves(mine, seed),
         claims=claims(mine, results, machine, seed),
         checks=checks,
-        outages=tuple(dict(outage) for outage in outages),
-        notes=tuple(_notes(mine, ran.how)),
+        outages=tuple(outages),
+        notes=tuple(_notes(mine, how)),
     )
 
 
@@ -263,18 +238,18 @@ def in_order(data: Mapping[Cell, CellData]) -> dict[Cell, CellData]:
     return {cell: data[cell] for cell in sorted((it for it in data if it.by_jmeter), key=place)}
 
 
-def usable_cores(app: str, ran: Ran) -> int:
+def usable_cores(app: str, machine: StudyMachine) -> int:
     """How many cores an app could use at most if it were alone: one for each Node process."""
+    cores, instances = machine.cores, machine.instances
     if app in WITH_CHILDREN:
-        return ran.cores
-    names = [name for name in ran.instances if name.startswith(BEHIND_IT)]
+        return cores
+    names = [name for name in instances if name.startswith(BEHIND_IT)]
     served_by = names if app == BALANCER else [app]
-    return max(1, min(ran.cores, sum(ran.instances.get(name, 1) for name in served_by)))
+    return max(1, min(cores, sum(instances.get(name, 1) for name in served_by)))
 
 
 def _notes(cells: Iterable[Cell], how: StudyRun) -> Iterator[str]:
     """What keeps the study from saying more."""
-    cells = [*cells]
     if how.short:
         yield "this was the short study: it shows that everything works, its figures prove nothing"
     fewest = min((cell.rounds for cell in cells), default=MIN_BLOCKS)
@@ -282,7 +257,3 @@ def _notes(cells: Iterable[Cell], how: StudyRun) -> Iterator[str]:
         rounds = "one round" if fewest == 1 else f"{fewest} rounds"
         yield f"there are no answers from {rounds}: they need {MIN_BLOCKS}"
     yield from how.left_out
-    for experiment in experiments_of(cells):
-        if not {cell.arm for cell in cells if cell.experiment == experiment} & {*BASELINES}:
-            arms = ", ".join(BASELINES)
-            yield f"{experiment} has no concurrency performance: none of its arms is {arms}"

@@ -18,11 +18,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tollgate.base import atomic, records
+from tollgate.base import records
 from tollgate.base.paths import SUITE
 from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.base.urls import Url
@@ -79,7 +79,6 @@ def run(url: str, users: int, seconds: int, grace_s: float = GRACE_S) -> Autocan
         raise AutocannonError(f"{AUTOCANNON} is not installed: run `tollgate install`")
     command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
     command += ["--connections", str(users), "--duration", str(seconds), url]
-    before_s = _children_cpu_s()
     try:
         done = run_to_end(
             command,
@@ -93,12 +92,8 @@ def run(url: str, users: int, seconds: int, grace_s: float = GRACE_S) -> Autocan
     if done.returncode:
         last = (done.stdout + done.stderr).strip().rpartition("\n")[2]
         raise AutocannonError(f"{AUTOCANNON}: ended with exit code {done.returncode}: {last}")
-    return result_of(done.stdout, version, _children_cpu_s() - before_s, seconds)
-
-
-def _children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # this process starts no other
+    return result_of(done.stdout, version, used.ru_utime + used.ru_stime, seconds)
 
 
 def result_of(text: str, version: str, cpu_s: float, seconds: int) -> AutocannonResult:
@@ -136,8 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     url, users, seconds, path = sys.argv[1:] if arguments is None else arguments
     try:
-        result = run(url, int(users), int(seconds))
-        atomic.write(Path(path), json.dumps(asdict(result)) + "\n")
+        records.write(Path(path), run(url, int(users), int(seconds)))
     except (AutocannonError, OSError) as problem:
         print(f"study: {problem}", file=sys.stderr)
         return 1

@@ -18,16 +18,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.base.text import UserError
+from tollgate.study.model import COUNTERS
 from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s
 
 Floats = NDArray[np.float64]
-#: What is recorded, in the order of the rows that `mean_cores` gives.
-COUNTERS = ("generator", "service", "idle")
 #: Seconds between two lines beyond which what happened in between is not known.
 SILENCE_S = 1.0
 
 
-class CpuError(ValueError):
+class CpuError(UserError, ValueError):
     """cpu.jsonl that can't be read. One line: file, line, problem, next step."""
 
 

@@ -34,10 +34,10 @@ import numpy as np
 
 from tollgate.base import records
 from tollgate.study.autocannon import AutocannonResult
-from tollgate.study.metrics import Floats, Metrics
+from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
-from tollgate.study.stats import BUSY, mean_cores, multiplicities, with_interval
+from tollgate.study.stats import BUSY, multiplicities, with_interval
 from tollgate.study.words import AGREES, DISAGREES
 from tollgate.study.words import UNKNOWN as CANNOT_TELL
 
@@ -54,40 +54,37 @@ def checks(run: Path, blocks: Sequence[Block], cells: Mapping[Cell, CellData]) -
     autocannon, and in older runs of others too.
 
     run: the run's folder, which holds crosscheck/<block>.json. cells: the run's data, JMeter's cell
-    of the experiment among them; without it no check has ratios.
+    of the experiment among them.
     """
     measured = [each for each in blocks if each.cell.experiment == CROSSCHECK and each.round]
-    jmeter = next((data for it, data in cells.items() if it.key[:2] == (CROSSCHECK, JMETER)), None)
+    jmeter = [data for cell, data in cells.items() if cell.key[:2] == (CROSSCHECK, JMETER)]
     return tuple(
-        _check(run, tool, [block for block in measured if block.cell.arm == tool], jmeter)
+        _check(run, tool, [block for block in measured if block.cell.arm == tool], jmeter[0])
         for tool in sorted({block.cell.arm for block in measured} - {JMETER})
     )
 
 
-def _check(run: Path, tool: str, blocks: Sequence[Block], jmeter: CellData | None) -> Check:
+def _check(run: Path, tool: str, blocks: Sequence[Block], jmeter: CellData) -> Check:
     results, lost = _results(run / CHECKS, blocks)
-    missing = f" ({'; '.join(lost)})" if lost else ""
-    version = ", ".join(sorted({each.version for each in results.values()})) or "unknown"
-    rounds = [number for number in ([] if jmeter is None else jmeter.rounds) if number in results]
-    if not rounds:
-        nothing = dict.fromkeys(NAMES, Estimate(None, note="no round has blocks of both"))
-        reason = f"no round has blocks of both JMeter and {tool}{missing}"
-        return Check(tool, version, nothing, CANNOT_TELL, reason)
+    version = ", ".join(sorted({each.version for each in results.values()}))
+    rounds = [number for number in jmeter.rounds if number in results]
     used = [results[number] for number in rounds]
+    if not used:
+        nothing = dict.fromkeys(NAMES, Estimate(None, note="no round has blocks of both"))
+        reason = "; ".join([f"no round has blocks of both JMeter and {tool}", *lost])
+        return Check(tool, version, nothing, CANNOT_TELL, reason)
     ratios = _ratios(used, jmeter, np.array(rounds))
-    unknown = next((it.note for it in ratios.values() if it.low is None), "")
-    agreement, reason = CANNOT_TELL, f"{unknown}{missing}"
-    if not unknown:
-        agreement, reason = _judged(tool, ratios)
+    agreement, reason = _judged(tool, ratios)
+    reasons = [reason, *lost]
     failed = sum(each.failed for each in used), int(jmeter.failed.sum())
     if any(failed):
         agreement = CANNOT_TELL
-        reason = f"requests failed, {failed[0]} of {tool}'s and {failed[1]} of JMeter's: {reason}"
+        reasons.append(f"{failed[0]} of {tool}'s requests failed and {failed[1]} of JMeter's")
     elif agreement != AGREES:
         starved = _starved(jmeter)
         agreement = CANNOT_TELL if starved else agreement
-        reason = "; ".join(filter(None, (reason, _cpu(tool, used, jmeter), starved)))
-    return Check(tool, version, ratios, agreement, reason)
+        reasons += filter(None, [_cpu(tool, used, jmeter), starved])
+    return Check(tool, version, ratios, agreement, "; ".join(reasons))
 
 
 def _results(
@@ -97,13 +94,10 @@ def _results(
     found, lost = {}, []
     for block in blocks:
         path = folder / f"{block.number}.json"
-        name = f"{CHECKS}/{path.name}"
         try:
             found[block.round] = records.parse(AutocannonResult, json.loads(path.read_text()))
-        except FileNotFoundError:
-            lost.append(f"round {block.round} left no {name}")
         except (OSError, ValueError) as error:
-            lost.append(f"round {block.round}: {name} can't be read: {error}")
+            lost.append(f"round {block.round}: {CHECKS}/{path.name} can't be read: {error}")
     return found, lost
 
 
@@ -122,19 +116,19 @@ def _ratios(
     seconds = np.column_stack([[x.seconds for x in used], jmeter.window_s[rows]])
     # What was cut is on average half a step more.
     p50_ms = np.column_stack([[x.p50_ms + x.step_ms / 2 for x in used], each["p50"]])
-
-    def of(times: Floats) -> dict[str, Floats]:
-        sides = {"throughput": (times @ requests) / (times @ seconds), "p50": times @ p50_ms}
-        return {name: side[:, 0] / side[:, 1] for name, side in sides.items()}
-
     count = len(rounds)
+    times = np.vstack([np.ones(count), multiplicities(count, SEED)])
     with np.errstate(divide="ignore", invalid="ignore"):
-        once, again = of(np.ones((1, count))), of(multiplicities(count, SEED))
-    return {name: with_interval(float(once[name][0]), again[name], count) for name in NAMES}
+        sides = {"throughput": (times @ requests) / (times @ seconds), "p50": times @ p50_ms}
+        found = {name: side[:, 0] / side[:, 1] for name, side in sides.items()}
+    return {name: with_interval(float(it[0]), it[1:], count) for name, it in found.items()}
 
 
 def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:
-    """(agreement, its reason) of ratios that all have an interval."""
+    """(agreement, its reason)."""
+    unknown = [it.note for it in ratios.values() if it.low is None]
+    if unknown:
+        return CANNOT_TELL, unknown[0]
     low, high = 1 / (1 + TOLERANCE), 1 + TOLERANCE
     outside = [name for name, it in ratios.items() if it.low > high or it.high < low]
     crossing = [name for name, it in ratios.items() if it.low < low or it.high > high]
@@ -155,17 +149,15 @@ def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:
 def _cpu(tool: str, used: Sequence[AutocannonResult], jmeter: CellData) -> str:
     """What each took from the cores that the server runs on too."""
     own = 1000 * sum(x.cpu_s for x in used) / sum(x.requests for x in used)
-    spent = (jmeter.generator_cores * jmeter.window_s).sum()
-    if not np.isfinite(spent):
-        return f"a request took {own:.2g} ms of {tool}'s CPU, JMeter's is not known"
-    other = 1000 * spent / jmeter.counts.sum()
-    return f"a request took {own:.2g} ms of {tool}'s CPU and {other:.2g} ms of JMeter's"
+    other = 1000 * (jmeter.cores[0] * jmeter.window_s).sum() / jmeter.counts.sum()
+    known = f" and {other:.2g} ms of JMeter's" if np.isfinite(other) else ""
+    return f"a request took {own:.2g} ms of {tool}'s CPU{known}"
 
 
 def _starved(jmeter: CellData) -> str:
     """Why the figures of JMeter's blocks are not those of a server at work, empty if they are: it
     had less than its core, and no more was left. Then who takes less CPU sees a faster server."""
-    mean = mean_cores(jmeter)
+    mean = jmeter.mean_cores
     if np.isnan(mean["service"]) or mean["service"] + mean["idle"] >= BUSY:
         return ""
     return (

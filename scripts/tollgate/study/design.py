@@ -131,14 +131,12 @@ def _lead_problem(values: Values) -> str | None:
 
 def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:
     """What rows say that earlier ones say otherwise."""
-    seen: dict[tuple, str] = {}
     first: dict[tuple, tuple[Cell, str]] = {}
     for row, cell in zip(rows, cells, strict=True):
-        key = (cell.experiment, cell.arm, cell.users)
-        if key in seen:
+        other, place = first.setdefault(cell.key, (cell, row.place))
+        if other is not cell:
             what = f"{cell.experiment}, {cell.arm}, {cell.users} users"
-            yield f"{row.place}: repeats the cell of {seen[key]} ({what}): take one of them out"
-        seen.setdefault(key, row.place)
+            yield f"{row.place}: repeats the cell of {place} ({what}): take one of them out"
         if not cell.by_jmeter and cell.arm != AUTOCANNON:
             what = f"{row.place}: arm = {shown(cell.arm)} is no load generator"
             yield f"{what}: write {JMETER} or {AUTOCANNON}"
@@ -188,12 +186,6 @@ def _short(cell: Cell) -> Cell:
         return replace(cell, rounds=1, each=min(cell.each, _SHORT_EACH))
     seconds = min(cell.seconds, _SHORT_S)
     return replace(cell, rounds=1, seconds=seconds, lead_s=min(cell.lead_s, seconds / 4))
-
-
-def blocks(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
-    """The blocks of a run in their order, each as long as the design has it."""
-    first = warm_up(cells, seed)
-    return (*first, *rounds(cells, seed, len(first)))
 
 
 def warm_up(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
@@ -248,17 +240,8 @@ def write_blocks(
     """Write the blocks as plans/study.jmx reads them, its variables named by the header.
 
     ports: by app. `each` is -1 in the file where a cell has 0. append: behind those that are there,
-    which JMeter has open. Raises DesignError for an app that has no port, before anything is
-    written.
+    which JMeter has open.
     """
-    missing = dict.fromkeys(b.cell.app for b in of if b.cell.app not in ports)
-    if missing:
-        raise DesignError(
-            *(
-                f"{path}: the app {app!r} has no port: name one of ecosystem.config.js"
-                for app in missing
-            )
-        )
     with Path(path).open("a" if append else "w", encoding="utf-8", newline="") as file:
         names = ("block", "round", *COLUMNS, "port")
         writer = csv.DictWriter(file, names, lineterminator="\n")

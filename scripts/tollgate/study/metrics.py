@@ -59,8 +59,6 @@ class Metrics:
         self._known: dict[str, Floats] = {}
 
     def __getitem__(self, metric: str) -> Floats:
-        if metric not in METRICS:
-            raise KeyError(metric)
         if metric not in self._known:
             with np.errstate(divide="ignore", invalid="ignore"):
                 self._known[metric] = self._computed(metric)

@@ -29,6 +29,8 @@ from tollgate.base.fields import (
 CROSSCHECK = "crosscheck"
 #: The arms of the cross-check.
 JMETER, AUTOCANNON = "jmeter", "autocannon"
+#: Whose CPU time is recorded, in the order of CellData.cores.
+COUNTERS = ("generator", "service", "idle")
 #: Experiment, arm and users, which name a cell.
 Key = tuple[str, str, int]
 Answer = Literal["agrees", "disagrees", "cannot tell"]
@@ -90,8 +92,8 @@ class CellData:
     each. values_ms: int[V], the distinct service times, ascending; counts: int[R, V], how many
     requests that ended in the window took each of them. failed: int[R], how many of those failed.
     workers: requests by `X-Server/X-Worker` (`X-Worker` alone without a balancer in front).
-    generator_cores, service_cores, idle_cores: float[R], mean cores busy with JMeter, with the
-    processes under PM2, and idle, in each window; NaN where not known.
+    cores: float[3, R], mean cores by COUNTERS in each window: busy with JMeter, with the processes
+    under PM2, and idle; NaN where not known.
     left_out: why each other block is not here, e.g. `round 3: worker 0 of fork died`.
     busiest: float[R], the share of each block's requests that one worker answered, the busiest of
     that block; empty where unknown.
@@ -104,11 +106,20 @@ class CellData:
     counts: np.ndarray
     failed: np.ndarray
     workers: dict[str, int]
-    generator_cores: np.ndarray
-    service_cores: np.ndarray
-    idle_cores: np.ndarray
+    cores: np.ndarray
     left_out: tuple[str, ...] = ()
     busiest: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def mean_cores(self) -> dict[str, float]:
+        """Mean cores by COUNTERS over the windows in which all are known; NaN where these are less
+        than half of the measured time."""
+        known = ~np.isnan(self.cores).any(axis=0)
+        length = self.window_s[known].sum()
+        if not length or length < self.window_s.sum() / 2:
+            return dict.fromkeys(COUNTERS, float("nan"))
+        means = self.cores[:, known] @ self.window_s[known] / length
+        return dict(zip(COUNTERS, means.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -288,8 +299,8 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A published claim beside what was measured here."""
+class PublishedClaim:
+    """A published claim, and what of it is measured."""
 
     __pydantic_config__ = WRITTEN
 
@@ -303,10 +314,19 @@ class Claim:
     """The figures as they were published."""
     what: str
     """What `measured` is."""
+    unit: str = ""
+    """Unit of `measured`; empty for a ratio."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published claim beside what was measured here."""
+
+    __pydantic_config__ = WRITTEN
+
+    of: Inlined[PublishedClaim]
     measured: Estimate
     """The quantity that decides."""
-    unit: str
-    """Unit of `measured`; empty for a ratio."""
     answer: Answer
     """`agrees` and `disagrees` only where the whole interval says so; between the two lies a
     gap."""
@@ -362,7 +382,6 @@ class StudyResult:
     seed: Unwritten[int]
     cores: Whole
     """Cores of the machine."""
-    experiments: Unwritten[tuple[str, ...]]
     cells: tuple[CellResult, ...]
     """Every arm at every number of users, without those of another load generator."""
     comparisons: tuple[ArmComparison, ...]

@@ -19,9 +19,8 @@ import numpy as np
 import yaml
 from pydantic import BeforeValidator, TypeAdapter
 
-from tollgate.base.fields import WRITTEN
 from tollgate.study.metrics import Floats, Metrics
-from tollgate.study.model import CellData, Key
+from tollgate.study.model import CellData, Key, PublishedClaim
 from tollgate.study.scaling import concurrency_performance
 
 #: Numbers of users that claims are about: calculate's for its growth, and kittens'.
@@ -29,11 +28,16 @@ FEW, MANY, KITTENS_USERS = 5, 20, 10
 
 
 @dataclass(frozen=True)
-class PublishedMachine:
-    """Where the study ran. cores: of the machine; workers: of the app `cluster`."""
+class StudyMachine:
+    """Where the study ran. cores: of the machine; instances: of each app by its name."""
 
     cores: int
-    workers: int
+    instances: Mapping[str, int]
+
+    @property
+    def workers(self) -> int:
+        """Of the app `cluster`."""
+        return self.instances.get("cluster", self.cores)
 
     @property
     def third(self) -> float:
@@ -67,23 +71,23 @@ def ratio(metric: str) -> Callable[..., Floats]:
     return lambda _, arm, baseline: arm[metric] / baseline[metric]
 
 
-def percent_lost(_: PublishedMachine, arm: Metrics, baseline: Metrics) -> Floats:
+def percent_lost(_: StudyMachine, arm: Metrics, baseline: Metrics) -> Floats:
     """Of the baseline's throughput, what the arm lacks."""
     return 100 * (1 - arm["throughput"] / baseline["throughput"])
 
 
-def elasticity(_: PublishedMachine, few: Metrics, many: Metrics) -> Floats:
+def elasticity(_: StudyMachine, few: Metrics, many: Metrics) -> Floats:
     """By what power of its users a response time grows: 0 not at all, 1 in step."""
     return np.log(many["mean"] / few["mean"]) / math.log(MANY / FEW)
 
 
-def in_flight(_: PublishedMachine, one: Metrics) -> Floats:
+def in_flight(_: StudyMachine, one: Metrics) -> Floats:
     """Little's law (J. D. C. Little, Operations Research 9(3), 1961): throughput times response
     time is the number of requests under way, 1 for one user who waits for each answer."""
     return concurrency_performance(one, one)
 
 
-def per_worker(machine: PublishedMachine, baseline: Metrics, loaded: Metrics) -> Floats:
+def per_worker(machine: StudyMachine, baseline: Metrics, loaded: Metrics) -> Floats:
     """Concurrency performance for each worker that can be at work."""
     return concurrency_performance(baseline, loaded) / min(machine.workers, KITTENS_USERS)
 
@@ -107,26 +111,18 @@ QUANTITIES: dict[str, Callable[..., Floats]] = {
 }
 
 
-@dataclass(frozen=True)
-class Published:
+@dataclass(frozen=True, kw_only=True)
+class Published(PublishedClaim):
     """One claim. cells: (experiment, arm, users) of each cell that it takes. quantity: what
     decides, of the machine and of the metrics of those cells, float[B] each, to float[B]; one of
-    QUANTITIES by its name. what: its name for people. unit: of it, empty for a ratio. context: what
-    else a reader needs to know about it, with places for the `machine`. cores: how many it takes
-    before several processes have anything to share. performances: the arms whose concurrency
-    performance stands beside it, the first cell being the baseline."""
+    QUANTITIES by its name. context: what else a reader needs to know about it, with places for the
+    `machine`. cores: how many it takes before several processes have anything to share.
+    performances: the arms whose concurrency performance stands beside it, the first cell being the
+    baseline."""
 
-    __pydantic_config__ = WRITTEN
-
-    id: str
-    system: str
-    claim: str
-    published: str
-    what: str
     cells: tuple[Key, ...]
     quantity: Annotated[Callable[..., Floats], BeforeValidator(QUANTITIES.__getitem__)]
     rule: Rule
-    unit: str = ""
     context: str = ""
     performances: tuple[str, ...] = ()
     cores: int = 2

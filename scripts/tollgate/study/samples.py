@@ -6,7 +6,7 @@ counted. Memory grows with blocks and distinct times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import block_spans, require, window_counts
 from tollgate.samples.store import Store, using
-from tollgate.study.cpu import COUNTERS, mean_cores
-from tollgate.study.model import Block, Cell, CellData
+from tollgate.study.cpu import mean_cores
+from tollgate.study.model import Block, Cell, CellData, StudyOutage
 from tollgate.study.record import CPU
-from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, outages_of, windows
+from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, windows
 
 #: Columns that plans/study.jmx adds to those that JMeter always writes.
 EXTRA_COLUMNS = ("block", "worker", "server")
@@ -28,7 +28,7 @@ _HELP = f"set JMeter's property sample_variables to {','.join(EXTRA_COLUMNS)} as
 def read(
     run: Path,
     blocks: Sequence[Block],
-    outages: Iterable[Mapping[str, Any]] = (),
+    outages: Sequence[StudyOutage] = (),
     origin_s: float = 0.0,
     source: Store | Path | None = None,
 ) -> dict[Cell, CellData]:
@@ -36,9 +36,9 @@ def read(
     block that counts, with empty arrays.
 
     source: of the samples, by default the run's kpi.jtl.
-    outages: workers that died, with `app`, `worker`, `from_s` and `to_s` in seconds since origin_s
-    (itself seconds since the epoch). A block of a cell that the app serves is left out if it met
-    one: for `balancer` those of the `pi-*` servers behind it.
+    outages: workers that died, in seconds since origin_s (itself seconds since the epoch). A block
+    of a cell that the app serves is left out if it met one: for `balancer` those of the `pi-*`
+    servers behind it.
 
     Raises JtlError for a JTL that can't be read or was not written by a study, or whose samples
     contradict the blocks, and load.CpuError for a cpu.jsonl that is none.
@@ -46,7 +46,7 @@ def read(
     with using(source or run / "kpi.jtl") as store:
         spans = read_spans(store)
         try:
-            counted, left_out = windows(blocks, spans, outages_of(outages, origin_s))
+            counted, left_out = windows(blocks, spans, outages, origin_s)
         except StudyDataError as error:
             raise JtlError(store.path, str(error)) from None
         bounds = [(it.block.number, it.from_ms, it.to_ms) for it in counted]
@@ -91,7 +91,7 @@ def _cell_data(
         counts=counts,
         failed=failed,
         **_answered_by(row, server, worker, n),
-        **{f"{name}_cores": cores[index, places] for index, name in enumerate(COUNTERS)},
+        cores=cores[:, places],
         left_out=left_out,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from tollgate.study.metrics import Floats, Metrics
 from tollgate.study.model import (
@@ -49,7 +49,7 @@ def comparisons(data: Mapping[Cell, CellData], seed: int) -> tuple[ArmComparison
     by_key = {(each.experiment, each.arm, each.users): data[each] for each in data}
     return tuple(
         compare(by_key[experiment, arm, users], by_key[experiment, baseline, users], seed)
-        for experiment in experiments_of(data)
+        for experiment in dict.fromkeys(each.experiment for each in data)
         for arm, baseline in PAIRS
         for users in sorted({each.users for each in data})
         if {(experiment, arm, users), (experiment, baseline, users)} <= by_key.keys()
@@ -57,36 +57,19 @@ def comparisons(data: Mapping[Cell, CellData], seed: int) -> tuple[ArmComparison
 
 
 def curves(data: Mapping[Cell, CellData], seed: int) -> tuple[Curve, ...]:
-    """Throughput and concurrency performance over users, of each arm measured at more than one."""
+    """Throughput and concurrency performance over users, of each arm measured at more than one; the
+    cross-check compares no arms of a service. data: ascending by users within each arm."""
+    arms: dict[tuple[str, str], list[CellData]] = {}
+    baselines: dict[str, CellData] = {}  # of an experiment: one process under the fewest users
+    for cell, found in data.items():
+        arms.setdefault((cell.experiment, cell.arm), []).append(found)
+        if cell.arm in BASELINES:
+            baselines.setdefault(cell.experiment, found)
     return tuple(
-        Curve(experiment, cells[0].cell.arm, tuple(_point(it, baseline, seed) for it in cells))
-        for experiment in experiments_of(data)
-        for baseline in [_baseline(experiment, data)]
-        for cells in _arms(experiment, data)
-        if len(cells) > 1
+        Curve(experiment, arm, tuple(_point(it, baselines.get(experiment), seed) for it in cells))
+        for (experiment, arm), cells in arms.items()
+        if len(cells) > 1 and experiment != CROSSCHECK
     )
-
-
-def experiments_of(cells: Iterable[Cell]) -> list[str]:
-    """Their names in order, but for the cross-check, which compares no arms of a service."""
-    names = dict.fromkeys(cell.experiment for cell in cells)
-    return [name for name in names if name != CROSSCHECK]
-
-
-def _arms(experiment: str, data: Mapping[Cell, CellData]) -> Iterator[list[CellData]]:
-    """The cells of each arm by users."""
-    mine = [found for cell, found in data.items() if cell.experiment == experiment]
-    for arm in dict.fromkeys(found.cell.arm for found in mine):
-        of_arm = (found for found in mine if found.cell.arm == arm)
-        yield sorted(of_arm, key=lambda found: found.cell.users)
-
-
-def _baseline(experiment: str, data: Mapping[Cell, CellData]) -> CellData | None:
-    """One process under the fewest users; None where no arm is known to be that."""
-    for cells in _arms(experiment, data):
-        if cells[0].cell.arm in BASELINES:
-            return cells[0]
-    return None
 
 
 def _point(found: CellData, baseline: CellData | None, seed: int) -> ScalingPoint:

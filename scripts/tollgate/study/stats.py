@@ -39,8 +39,9 @@ to hold with and without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
 from operator import itemgetter
 
 import numpy as np
@@ -59,18 +60,13 @@ RESAMPLES = 4000
 BUSY = 0.9
 #: Of the machine's cores; less than this that is idle is what the kernel leaves between processes.
 IDLE = 0.1
-#: Of the measured time for which CPU must be known.
-_KNOWN = 0.5
 
 
 def multiplicities(rounds: int, seed: int, resamples: int = RESAMPLES) -> Floats:
     """float[resamples, rounds]: how often each resample has each round; every row sums to rounds.
 
-    Equal for equal arguments, so that numbers with the same rounds share their resamples. Raises
-    ValueError without rounds.
+    Equal for equal arguments, so that numbers with the same rounds share their resamples.
     """
-    if rounds < 1:
-        raise ValueError("there are no rounds to resample")
     rng = np.random.default_rng(seed)
     return rng.multinomial(rounds, np.full(rounds, 1 / rounds), resamples).astype(np.float64)
 
@@ -109,9 +105,8 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     cores: of the machine. usable_cores: how many the arm could use if it were alone, which is one
     for a single Node process and the workers of a cluster, if the machine has as many cores.
     """
-    mean = mean_cores(data)
-    service, generator, idle = mean["service"], mean["generator"], mean["idle"]
-    if np.isnan([service, generator, idle]).any():
+    generator, service, idle = data.mean_cores.values()
+    if np.isnan(service):
         return Bottleneck("unknown", f"the CPU was not recorded ({_name(data)})")
     usable = max(1, min(usable_cores, cores))
     used = f"the service, PM2 included, used {service:.2f} of the {_cores(usable)} that it can use"
@@ -127,19 +122,6 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     who = "generator" if generator >= service else "machine"
     reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
     return Bottleneck(who, reason, headroom)
-
-
-def mean_cores(data: CellData) -> dict[str, float]:
-    """Mean cores busy with `generator` and `service`, and `idle`, over the windows in which all are
-    known; NaN where these are less than half of the measured time."""
-    rows = np.array([data.generator_cores, data.service_cores, data.idle_cores], dtype=np.float64)
-    known = ~np.isnan(rows).any(axis=0)
-    names = ("generator", "service", "idle")
-    length = data.window_s[known].sum()
-    if not length or length < _KNOWN * data.window_s.sum():
-        return dict.fromkeys(names, float("nan"))
-    means = rows[:, known] @ data.window_s[known] / length
-    return dict(zip(names, means.tolist(), strict=True))
 
 
 def _demands(data: CellData, generator: float, service: float) -> str:
@@ -173,52 +155,32 @@ def widest(
     ends = [found]
     for place, headroom in enumerate(headrooms):
         if headroom > 1:
-            factors = [headroom if place == at else 1.0 for at in range(len(cells))]
-            ends.append(estimate(partial(_faster, quantity, factors), cells, seed))
+            faster = _faster(cells[place], headroom)
+            ends.append(estimate(quantity, [*cells[:place], faster, *cells[place + 1 :]], seed))
     lows = [it.low for it in ends if it.low is not None]
     highs = [it.high for it in ends if it.high is not None]
     return Estimate(found.value, min(lows, default=None), max(highs, default=None), found.note)
 
 
-def _faster(
-    quantity: Callable[..., Floats], factors: Sequence[float], *metrics: Mapping[str, Floats]
-) -> Floats:
-    return quantity(*(_Faster(*pair) for pair in zip(metrics, factors, strict=True)))
+def _faster(data: CellData, factor: float) -> CellData:
+    """The cell if all of it had taken so much less time."""
+    return replace(data, window_s=data.window_s / factor, values_ms=data.values_ms / factor)
 
 
-class _Faster:
-    """The metrics of a cell that is faster by a factor."""
-
-    def __init__(self, metrics: Mapping[str, Floats], factor: float) -> None:
-        self.metrics, self.factor = metrics, factor
-
-    def __getitem__(self, name: str) -> Floats:
-        is_rate = name == "throughput"
-        return self.metrics[name] * (self.factor if is_rate else 1 / self.factor)
-
-
-def estimate(
-    function: Callable[..., Floats],
-    cells: Sequence[CellData],
-    seed: int,
-    resamples: int = RESAMPLES,
-) -> Estimate:
+def estimate(function: Callable[..., Floats], cells: Sequence[CellData], seed: int) -> Estimate:
     """A number that is computed from the metrics of cells, with its 95 % interval.
 
     function(*metrics) gets for each cell a mapping of METRICS to float[B] and returns float[B], one
     number for each of B choices of rounds; it is called with B = 1 for all rounds as they were, and
-    with B = resamples. Only rounds that all of the cells have count, so that pairs stay pairs.
+    with B = RESAMPLES. Only rounds that all of the cells have count, so that pairs stay pairs.
     Fewer than MIN_BLOCKS of these give a value without an interval, none gives no value; the note
     says so.
     """
-    return estimates({"": function}, cells, seed, resamples)[""]
+    return estimates({"": function}, cells, seed)[""]
 
 
 def estimates(
-    functions: dict[str, Callable[..., Floats]],
-    cells: Sequence[CellData],
-    seed: int,
-    resamples: int = RESAMPLES,
+    functions: dict[str, Callable[..., Floats]], cells: Sequence[CellData], seed: int
 ) -> dict[str, Estimate]:
     """The same for several numbers of the same cells, from the same resamples."""
     # Ascending, those in which each of the cells was measured.
@@ -228,7 +190,7 @@ def estimates(
         note = f"no estimate: no round was measured{of_all}"
         return dict.fromkeys(functions, Estimate(None, note=note))
     # Too few rounds have no interval that would be worth the work.
-    wanted = resamples if len(rounds) >= MIN_BLOCKS else 0
+    wanted = RESAMPLES if len(rounds) >= MIN_BLOCKS else 0
     once = [Metrics(data, rounds, np.ones((1, len(rounds)))) for data in cells]
     times = multiplicities(len(rounds), seed, wanted)
     resampled = [Metrics(data, rounds, times) for data in cells]
@@ -241,17 +203,11 @@ def estimates(
 
 
 def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
-    """arm / baseline for all METRICS. Raises ValueError for cells of different experiments or
-    numbers of users."""
-    one, other = arm.cell, baseline.cell
-    if (one.experiment, one.users) != (other.experiment, other.users):
-        raise ValueError(
-            f"{one.experiment}, {one.arm} at {one.users} users can't be compared with "
-            f"{other.experiment}, {other.arm} at {other.users}"
-        )
+    """arm / baseline for all METRICS, of cells of the same experiment and number of users."""
     ratios = {name: _ratio(name) for name in METRICS}
     found = _resolved(estimates(ratios, [arm, baseline], seed), [arm, baseline])
-    return ArmComparison(one.experiment, one.users, one.arm, other.arm, found)
+    experiment, name, users = arm.cell.key
+    return ArmComparison(experiment, users, name, baseline.cell.arm, found)
 
 
 def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> CellResult:
@@ -264,7 +220,7 @@ def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> Cel
         failed=int(data.failed.sum()),
         metrics={**_resolved(metrics, [data]), "max": _max(data)},
         workers=data.workers,
-        cpu={name: None if np.isnan(it) else it for name, it in mean_cores(data).items()},
+        cpu={name: None if np.isnan(it) else it for name, it in data.mean_cores.items()},
         bottleneck=bottleneck(data, cores, usable_cores),
         left_out=data.left_out,
         busiest=float(data.busiest.mean()) if len(data.busiest) else None,

@@ -11,10 +11,9 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tollgate.base.text import shown
-from tollgate.study.model import Block, Cell
+from tollgate.study.model import Block, Cell, StudyOutage
 
 #: Label of the one sample of a block in which another load generator sent the requests.
 ANOTHER_GENERATOR = "another generator"
@@ -56,62 +55,48 @@ class Window:
     length_s: float
 
 
-@dataclass(frozen=True)
-class Outage:
-    """A worker of an app that was away; epoch milliseconds, to_ms may be infinite."""
-
-    app: str
-    worker: str
-    from_ms: float
-    to_ms: float
-
-
 def windows(
-    blocks: Sequence[Block], spans: Iterable[Span], outages: Sequence[Outage] = ()
+    blocks: Sequence[Block],
+    spans: Iterable[Span],
+    outages: Sequence[StudyOutage] = (),
+    origin_s: float = 0.0,
 ) -> tuple[list[Window], dict[Cell, tuple[str, ...]]]:
     """The window of each block that counts, and for each cell why its other blocks don't.
 
-    Round 0 has no window and is left out. Raises StudyDataError.
+    Round 0 has no window and is left out. origin_s: zero of the outages' seconds, since the epoch.
+    Raises StudyDataError.
     """
     found = _by_block(blocks, spans)
     _check_order(found)
     counted: list[Window] = []
+    planned = [block for block in blocks if block.round]
     # A run that ended in its warm-up has planned no other blocks.
-    planned = [block for block in blocks if block.round] or blocks
-    left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned}
-    for block in sorted(blocks, key=lambda block: block.round):
-        if block.round:
-            span = found.get(block.number, (block, None))[1]
-            why = _left_out(block, span, outages)
-            if why:
-                left_out[block.cell].append(f"round {block.round}: {why}")
-            else:
-                counted.append(_window(block, span))
+    left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned or blocks}
+    for block in sorted(planned, key=lambda block: block.round):
+        span = found.get(block.number)
+        why = _left_out(block, span, outages, origin_s)
+        if why:
+            left_out[block.cell].append(f"round {block.round}: {why}")
+        else:
+            counted.append(_window(block, span))
     return counted, {cell: tuple(reasons) for cell, reasons in left_out.items()}
 
 
-def outages_of(records: Iterable[Mapping[str, Any]], origin_s: float) -> tuple[Outage, ...]:
-    """From records with `app`, `worker`, `from_s` and `to_s`, seconds since origin_s (itself since
-    the epoch); a to_s of None is of a worker that did not come back."""
-    return tuple(
-        Outage(
-            str(it["app"]),
-            str(it.get("worker", "?")),
-            # In whole milliseconds, as the watch took them: those of a request may be equal.
-            round((origin_s + it["from_s"]) * 1000),
-            # A successor may be online before: a reload starts it first.
-            math.inf
-            if it["to_s"] is None
-            else round((origin_s + max(it["from_s"], it["to_s"])) * 1000),
-        )
-        for it in records
-    )
+def away_ms(outage: StudyOutage, origin_s: float) -> tuple[float, float]:
+    """From when to when a worker was away, in epoch milliseconds; infinite where it did not come
+    back. In whole ones, as the watch took them: those of a request may be equal."""
+    from_s, to_s = outage["from_s"], outage["to_s"]
+    from_ms = round((origin_s + from_s) * 1000)
+    if to_s is None:
+        return from_ms, math.inf
+    # A successor may be online before: a reload starts it first.
+    return from_ms, max(from_ms, round((origin_s + to_s) * 1000))
 
 
-def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, tuple[Block, Span]]:
-    """Each block that has samples, checked one by one."""
+def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, Span]:
+    """The load of each block that has samples, by its number, checked one by one."""
     designed = {str(block.number): block for block in blocks}
-    found: dict[int, tuple[Block, Span]] = {}
+    found: dict[int, Span] = {}
     for span in spans:
         block = designed.get(span.block)
         if block is None:
@@ -125,7 +110,7 @@ def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, tuple
             raise _error(span, "samples both of JMeter and of another generator")
         if span.label != ANOTHER_GENERATOR:
             _check_load(block, span)
-        found[block.number] = block, span
+        found[block.number] = span
     return found
 
 
@@ -138,17 +123,18 @@ def _check_load(block: Block, span: Span) -> None:
         raise _error(span, f"{span.requests} requests where {meant}")
 
 
-def _check_order(found: Mapping[int, tuple[Block, Span]]) -> None:
+def _check_order(found: Mapping[int, Span]) -> None:
     """Refuses blocks that overlap: then none of the two was under the load that it stands for."""
-    in_order = [found[number][1] for number in sorted(found)]
-    for one, other in itertools.pairwise(in_order):
+    for one, other in itertools.pairwise(found[number] for number in sorted(found)):
         overlap = one.last_ms - other.first_ms
         if overlap > TOLERANCE_MS:
             problem = f"began {overlap} ms before block {one.block} had ended"
             raise _error(other, f"{problem}: the barrier of plans/study.jmx did not hold")
 
 
-def _left_out(block: Block, span: Span | None, outages: Sequence[Outage]) -> str:
+def _left_out(
+    block: Block, span: Span | None, outages: Sequence[StudyOutage], origin_s: float
+) -> str:
     if span is None:
         return "no samples, the run ended before"
     if span.label == ANOTHER_GENERATOR:
@@ -157,9 +143,10 @@ def _left_out(block: Block, span: Span | None, outages: Sequence[Outage]) -> str
         lasted = (span.last_ms - span.first_ms) / 1000
         return f"the load ended too early, after {lasted:.1f} s and {span.requests} requests"
     for outage in outages:
-        meets = outage.from_ms <= span.last_ms and outage.to_ms >= span.first_ms
-        if meets and _serves(outage.app, block.cell):
-            return f"worker {outage.worker} of {outage.app} died"
+        from_ms, to_ms = away_ms(outage, origin_s)
+        meets = from_ms <= span.last_ms and to_ms >= span.first_ms
+        if meets and _serves(outage["app"], block.cell):
+            return f"worker {outage['worker']} of {outage['app']} died"
     return ""
 
 

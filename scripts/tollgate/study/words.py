@@ -41,22 +41,16 @@ def users(count: int) -> str:
 
 def summary(study: StudyResult, cpu: str) -> str:
     """What the run says of the claims, in one sentence, and on which machine."""
-    agreed, refuted, unknown = _counts(study)
-    count = agreed + refuted + unknown
     where = f"on {cpu} with {study.cores} {'core' if study.cores == 1 else 'cores'}"
-    claims = f"{count} published {'claim' if count == 1 else 'claims'}"
-    if not count:
-        return f"No published claim was measured {where}."
-    if unknown == count:
-        return f"Whether the {claims} {'holds' if count == 1 else 'hold'} {where} is undecided."
-    # What is unknown must not look like a "no", so that the sentence begins with what is known.
-    said = f"{refuted} of the {claims} {'does' if refuted == 1 else 'do'} not hold {where}"
-    if agreed:
-        many = "All" if agreed == count else f"{agreed} of the"
-        said = f"{many} {claims} {'holds' if agreed == 1 else 'hold'} in direction {where}"
-        said += f"; {refuted} {'does' if refuted == 1 else 'do'} not" if refuted else ""
-    said += f"; {unknown} undecided" if unknown else ""
-    return f"{said}."
+    return f"{headline(study)}, {where}."
+
+
+def headline(study: StudyResult) -> str:
+    """`5 claims agree, 1 disagrees, 3 undecided`."""
+    agreed, refuted, unknown = _counts(study)
+    claims = "claim agrees" if agreed == 1 else "claims agree"
+    disagree = "disagrees" if refuted == 1 else "disagree"
+    return f"{agreed} {claims}, {refuted} {disagree}, {unknown} undecided"
 
 
 def answer(study: StudyResult) -> tuple[str, str]:

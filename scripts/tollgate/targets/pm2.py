@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
+from tollgate.base.text import UserError
 from tollgate.install import tools
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
@@ -39,7 +40,7 @@ LOOK_AGAIN = 1
 STARTED_FROM = "TOLLGATE_STARTED_FROM"
 
 
-class Pm2Error(Exception):
+class Pm2Error(UserError):
     """One line that says what PM2 refused and what to do."""
 
 

@@ -6,11 +6,11 @@
  *
  * The last --diagnostic-dir of Node's arguments is the process's folder: a cluster worker gets its
  * environment from PM2 only after this script, and children that it forks inherit the arguments.
- * Once ../schedule.json stands there, [{ from, to: ms since the epoch, on }] in order of time, the
- * process writes to PID.jsonl a line a block, { block, on, cpuUs: of the whole process, threadUs: of
- * its main thread, null where the system does not tell, answered }, and of each block that is on
- * PID-BLOCK.cpuprofile. Of blocks that had begun when it read the schedule it writes nothing; one that
- * was over before a busy process could begin it has a line that is not on, and holds nothing.
+ * Once ../schedule.json stands there, [{ from, to: ms since the epoch }] in order of time, the process
+ * writes of each block PID-BLOCK.cpuprofile, and to PID.jsonl a line, { block, profiled, threadUs: CPU
+ * of its main thread, null where the system does not tell, answered }. Of blocks that had begun when it
+ * read the schedule it writes nothing; one that was over before a busy process could begin it has a
+ * line that is not `profiled`.
  * Nothing here keeps the process alive.
  */
 
@@ -42,31 +42,25 @@ function threadUs() {
 }
 
 function begin() {
-  return { answered, cpu: process.cpuUsage(), thread: threadUs() };
+  return { answered, thread: threadUs() };
 }
 
 function write(line) {
   fs.appendFileSync(at(`${process.pid}.jsonl`), `${JSON.stringify(line)}\n`);
 }
 
-function end(number, { on }, begun, next) {
-  const { user, system } = process.cpuUsage(begun.cpu);
+function end(number, begun, next) {
   const line = {
     block: number,
-    on,
-    cpuUs: user + system,
+    profiled: true,
     threadUs: begun.thread === null ? null : threadUs() - begun.thread,
     answered: answered - begun.answered,
   };
-  const done = () => {
-    write(line); // last: a block with a line is whole
-    next();
-  };
-  if (!on) return done();
-  return session.post('Profiler.stop', (error, result) => {
+  session.post('Profiler.stop', (error, result) => {
     if (error) throw new Error(`Profiler.stop: ${error.message}`);
     fs.writeFileSync(at(`${process.pid}-${number}.cpuprofile`), JSON.stringify(result.profile));
-    done();
+    write(line); // last: a block with a line is whole
+    next();
   });
 }
 
@@ -75,13 +69,12 @@ function measure(schedule, number) {
   if (number === schedule.length) return;
   const block = schedule[number];
   const next = () => measure(schedule, number + 1);
-  const toEnd = (begun) => later(block.to - Date.now(), () => end(number, block, begun, next));
+  const toEnd = (begun) => later(block.to - Date.now(), () => end(number, begun, next));
   later(block.from - Date.now(), () => {
     if (Date.now() >= block.to) {
-      write({ block: number, on: false, cpuUs: 0, threadUs: null, answered: 0 });
+      write({ block: number, profiled: false, threadUs: null, answered: 0 });
       next();
-    } else if (block.on) session.post('Profiler.start', () => toEnd(begin()));
-    else toEnd(begin());
+    } else session.post('Profiler.start', () => toEnd(begin()));
   });
 }
 

@@ -26,6 +26,7 @@ from pydantic import Field, PositiveFloat
 from tollgate.base.settings import SETTINGS, SettingError, read, says
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
+from tollgate.plan.expressions import reads_property
 from tollgate.targets import pm2
 
 
@@ -57,11 +58,11 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
     text = "\n".join(plan)
     # Without a protocol JMeter takes http.
     names = [name for name in remote.properties if (name, remote.protocol) != ("protocol", "http")]
-    return [name for name in names if not re.search(rf"__(P|property)\(\s*{name}\s*[,)]", text)]
+    return [name for name in names if not reads_property(text, name)]
 
 
 #: Services that make a load of their own, each with the setting that has it do so.
-MEASURES = {"compare": "budget", "study": "design", "capacity": "budget"}
+KINDS_WITH_OWN_LOAD = {"compare": "budget", "study": "design", "capacity": "budget"}
 
 
 def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
@@ -80,7 +81,7 @@ def script_of(scenario: Mapping) -> Path:
 def kind_of(config: Mapping) -> str:
     """The kind of a run: what its settings have it measure, or what `verdict` calls it."""
     modules = config.get("modules")
-    for kind, setting in MEASURES.items():
+    for kind, setting in KINDS_WITH_OWN_LOAD.items():
         if (modules.get(kind, None) or {}).get(setting, None) is not None:
             return kind
     return str((modules.get("verdict", None) or {}).get("kind", ""))

@@ -24,13 +24,14 @@ from tollgate.base.settings import SETTINGS, Listed, Seconds, Word, read
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
-from tollgate.capacity.iterations import Iteration, write_by_arrivals
+from tollgate.capacity.iterations import write_by_arrivals
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
 from tollgate.capacity.running import DEFAULTS, Search
 from tollgate.criteria.grammar import CriterionError
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
+from tollgate.plan.iterations import Iteration
 from tollgate.plan.jmx import PlanError
 from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER

@@ -41,7 +41,7 @@ from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2, sides
 from tollgate.targets.git import GitError, find_revisions
 from tollgate.targets.scenarios import given_properties
-from tollgate.taurus.interim import decisions
+from tollgate.taurus.decision_loop import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained

@@ -12,9 +12,9 @@ import time
 from bzt import NormalShutdown
 from bzt.engine import Reporter
 
-from tollgate.gather.interim import StopDecider
+from tollgate.gather.early_decisions import StopDecider
 from tollgate.samples.watch import SampleWatch
-from tollgate.taurus.interim import decisions, watches
+from tollgate.taurus.decision_loop import decisions, watches
 from tollgate.taurus.shared import under_way
 
 

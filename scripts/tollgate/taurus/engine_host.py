@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tollgate.base.paths import STATE, SUITE
+from tollgate.base.text import UserError
 from tollgate.install.tools import jmeter_home
 from tollgate.plan.jmx import PlanError
 from tollgate.record.environment import java_version, jmeter_version
@@ -40,7 +41,7 @@ BATCHES = ("-Jmode=StrippedBatch", "-Jnum_sample_threshold=100", "-Jtime_thresho
 NUMBER, OF, ROWS, FACTS = "engine", "engines", "engine.rows", "engine.facts"
 
 
-class EngineError(ValueError):
+class EngineError(UserError, ValueError):
     """One line: what is in the way of an engine, and what to do."""
 
 

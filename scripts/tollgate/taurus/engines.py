@@ -24,13 +24,13 @@ from bzt.engine import Engine
 from tollgate.base.urls import Url
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
-from tollgate.record.divided import EnginePart, RemoteEngine
 from tollgate.record.manifest import ShareRecord
 from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, read_feeds, row_file
 from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host, engine_probe
+from tollgate.taurus.divided import EnginePart, RemoteEngine
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import part_of, refuse_undivided, shared_rows, times_the_plan
 from tollgate.taurus.shared import PreparedExecution, is_running
@@ -236,10 +236,8 @@ class RemoteLoad:
                     start_at=None,
                     host=answer.host,
                 ),
-                environment={"cpu": answer.facts.cpu, "cores": answer.facts.cores},
+                answer=answer,
                 parts={name: parts[place] for name, parts in self.parts.items()},
-                offset_ms=answer.offset_ms,
-                uncertainty_ms=answer.uncertainty_ms,
             )
             for place, answer in enumerate(self.answers)
         ]

@@ -18,17 +18,14 @@ from typing import Literal
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base.settings import SETTINGS, Number, SettingError, Word, read
-from tollgate.base.text import did_you_mean, duration_text
+from tollgate.base.settings import SETTINGS, Number, Word, read
+from tollgate.base.text import UserError, did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
-from tollgate.forecast.read import ForecastError, read_forecast
+from tollgate.forecast.read import read_forecast
 from tollgate.plan import lint
-from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
-from tollgate.schedule.share import ShareError
-from tollgate.targets import pm2, scenarios
-from tollgate.taurus import engine_host
+from tollgate.targets import scenarios
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import problems_as, property_of, under_way
@@ -38,7 +35,7 @@ BOTH_MODES_S = 180.0
 BOTH = "both"
 
 
-class ModeError(ValueError):
+class ModeError(UserError):
     """One line: what MODE is and what it could be."""
 
 
@@ -67,12 +64,6 @@ VARIABLES = {"mode": "MODE", "scale": "SCALE"}
 RESPONSE_TIMEOUT_MS = 5000
 #: Fewer measured seconds give no interval to judge by.
 SHORTEST_S = 10.0
-
-
-_PROBLEMS = (
-    *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
-    *(engine_host.EngineError, pm2.Pm2Error),
-)
 
 
 @dataclass(frozen=True)
@@ -133,13 +124,13 @@ class Load(Service):
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
-        with problems_as(TaurusConfigError, "load", SettingError):
+        with problems_as(TaurusConfigError, "load", UserError):
             where = "modules.load"
             self.wanted = read(LoadSettings, self.settings, where, os.environ, VARIABLES)
         self.sharing = Sharing.of(self.engine.config, self.wanted.rows, os.environ)
         self.remote = RemoteLoad.of(self.engine.config, self.wanted.rows, os.environ)
         follows = self.wanted.length is not None
-        with problems_as(TaurusConfigError, "load", *_PROBLEMS):
+        with problems_as(TaurusConfigError, "load", UserError):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
             for each in chosen:

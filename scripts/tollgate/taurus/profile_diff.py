@@ -18,7 +18,7 @@ from tollgate.compare.model import FAIL
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import explain
 from tollgate.compare.profile.model import Why, absent, write_why
-from tollgate.compare.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
+from tollgate.compare.profile.read import FOLDER, SIDES, ProfileError, read_blocks, schedule
 from tollgate.compare.result import Comparison
 from tollgate.report import write as outputs
 from tollgate.report.pages.run.write import Judged
@@ -89,19 +89,19 @@ def _profile(folder: Path, executor: InstalledJMeter, targets: Targets) -> None:
         (folder / side).mkdir(parents=True)
     with targets.profiled(targets_of(executor.get_scenario(), executor.label), folder):
         begin_s = time.time() + WARMUP_S
-        schedule = draw(round(1000 * begin_s))
-        length_s = schedule[-1]["to"] / 1000 - begin_s + PATIENCE_S
+        blocks = schedule(round(1000 * begin_s))
+        length_s = blocks[-1]["to"] / 1000 - begin_s + PATIENCE_S
         with rerun_load(executor, folder, warmup=WARMUP_S, measured=round(length_s)) as load:
             # Whole at once, for the processes look for it.
-            atomic.write(folder / "schedule.json", json.dumps(schedule))
-            _await_blocks(folder, schedule, load)
+            atomic.write(folder / "schedule.json", json.dumps(blocks))
+            _await_blocks(folder, blocks, load)
 
 
-def _await_blocks(folder: Path, schedule: Sequence[Mapping], load: subprocess.Popen) -> None:
+def _await_blocks(folder: Path, blocks: Sequence[Mapping], load: subprocess.Popen) -> None:
     """Until every process that wrote at all has written its last block. Raises ProfileError where
     the load ends before."""
-    end_s = schedule[-1]["to"] / 1000
-    last = f'{{"block":{len(schedule) - 1},'
+    end_s = blocks[-1]["to"] / 1000
+    last = f'{{"block":{len(blocks) - 1},'
     while time.time() < end_s + PATIENCE_S:
         if time.time() > end_s:
             written = [it.read_text() for it in folder.glob("*/*.jsonl")]

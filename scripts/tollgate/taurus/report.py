@@ -21,7 +21,7 @@ from bzt.engine import Service
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
 from tollgate.base.settings import SETTINGS, SettingError, read
-from tollgate.gather.interim import judged_until_ms
+from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.report import dashboard
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page

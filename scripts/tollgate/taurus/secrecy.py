@@ -21,9 +21,7 @@ _MERGED = "merged"
 class RedactedSettings(Configuration):
     """Taurus's settings, which are written down without their secrets."""
 
-    def __init__(self, *given: object) -> None:
-        super().__init__(*given)
-        self.redaction = Redaction()
+    redaction: Redaction
 
     def dump(self, filename: str | None = None, fmt: str | None = None) -> None:
         """Write them; also where they are written nowhere yet, their secrets are known then."""

@@ -24,13 +24,13 @@ from bzt.engine import Engine
 from tollgate.forecast.load import shared_forecast
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
-from tollgate.record.divided import EnginePart
 from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import SPLIT
 from tollgate.targets import scenarios
+from tollgate.taurus.divided import EnginePart
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
 #: Where an engine's own data files stand in the folder of its run.
@@ -146,7 +146,8 @@ def times_the_plan(of: int) -> str:
 def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     """given: what says that there are several engines. Raises TaurusConfigError."""
     kind = scenarios.kind_of(config)
-    if kind in scenarios.MEASURES:  # they compare, or find out by themselves how much to send
+    # These compare, or find out by themselves how much to send.
+    if kind in scenarios.KINDS_WITH_OWN_LOAD:
         raise TaurusConfigError(
             f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"
         )

@@ -21,7 +21,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.forecast.model import Followed
-from tollgate.record.interim import InterimSchedule
+from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult

@@ -17,12 +17,12 @@ from bzt.utils import BetterDict
 
 from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
 from tollgate.base.text import duration_text, some_of
-from tollgate.gather.interim import InterimDecider, outcome
-from tollgate.record.interim import LEAST_S, InterimSchedule
+from tollgate.gather.early_decisions import InterimDecider, outcome
+from tollgate.record.interim_schedule import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import executions_of, given_properties, kind_of
-from tollgate.taurus.interim import decisions, watches
+from tollgate.taurus.decision_loop import decisions, watches
 from tollgate.taurus.shared import problems_as, property_of, under_way
 
 NAME = "stop-when-decided"

@@ -27,7 +27,6 @@ from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
-from tollgate.record.divided import divide
 from tollgate.record.environment import fingerprint
 from tollgate.record.redaction import Redaction
 from tollgate.report import write as outputs
@@ -36,6 +35,7 @@ from tollgate.report.pages.run import write as run_page
 from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus import refusals
+from tollgate.taurus.divided import divide
 from tollgate.taurus.shared import problems_as, property_of, under_way
 
 

@@ -18,11 +18,16 @@ def usable_cores() -> int:
 
 
 def cores() -> int:
-    """Those that this process may run on."""
+    """How many cores this process may run on."""
+    return len(allowed())
+
+
+def allowed() -> set[int]:
+    """The numbers of the cores that this process may run on."""
     try:
-        return len(os.sched_getaffinity(0))
+        return os.sched_getaffinity(0)
     except AttributeError:  # macOS
-        return os.cpu_count() or 1
+        return set(range(os.cpu_count() or 1))
 
 
 def quota(own: Path = OWN, root: Path = CGROUPS) -> float | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
 
 import psutil
+
+from tollgate.workers.cgroups import allowed
 
 #: Seconds between two looks for new processes: a look reads the state of every process there is.
 LOOK_S = 2.0
@@ -119,12 +120,8 @@ def idle_s() -> float:
 def own_cores() -> tuple[int, float]:
     """(how many CPUs this process may run on, CPU seconds in which they had nothing to do)"""
     every = psutil.cpu_times(percpu=True)
-    try:
-        allowed = os.sched_getaffinity(0)
-    except AttributeError:  # not on macOS
-        allowed = range(len(every))
-    # Those that are switched off are not among them: then numbers are no places.
-    mine = [every[it] for it in allowed] if max(allowed) < len(every) else every
+    # Cores that are switched off are not among them: then numbers are no places.
+    mine = [every[it] for it in allowed()] if max(allowed()) < len(every) else every
     return len(mine), sum(map(_idle_s, mine))
 
 

@@ -21,16 +21,8 @@ Line = dict[str, Any]
 #: One look: seconds since the epoch, and the line of each worker.
 Look = tuple[float, dict[Any, Line]]
 _NUMBERS = ("time", "pid", "restarts")
-#: Name in WorkerSeries and key in the lines.
-_MEASURED = {
-    "rss": "rss",
-    "heap": "heap",
-    "cpu": "cpu",
-    "loop_delay_p50": "loopDelayP50",
-    "loop_delay_p95": "loopDelayP95",
-    "requests": "requests",
-}
-_COUNTED = ("pid", "restarts")
+#: What was measured of a worker, in the order of WorkerSeries.
+_MEASURED = ("rss", "heap", "cpu", "loopDelayP50", "loopDelayP95", "requests")
 
 
 class WorkersError(ValueError):
@@ -97,36 +89,13 @@ def looks_of(lines: Iterable[Line], events: list[Line]) -> Iterator[Look]:
         yield time / 1000, look
 
 
-class _Columns:
-    def __init__(self) -> None:
-        self.second = array("d")
-        self.counted = {name: array("q") for name in _COUNTED}
-        self.measured = {name: array("d") for name in _MEASURED}
-
-    def add(self, second: float, line: Line) -> None:
-        self.second.append(second)
-        for name, column in self.counted.items():
-            column.append(int(line[name]))
-        is_known = bool(line.get("rss"))  # else the values may be of the process before
-        for name, column in self.measured.items():
-            value = line.get(_MEASURED[name]) if is_known else None
-            column.append(math.nan if value is None else value)
-
-    def series(self, worker: Any) -> WorkerSeries:
-        return WorkerSeries(
-            worker=str(worker),
-            second=np.frombuffer(self.second),
-            **{name: np.frombuffer(column, "i8") for name, column in self.counted.items()},
-            **{name: np.frombuffer(column) for name, column in self.measured.items()},
-        )
-
-
 class SeriesOf:
     """Keeps what the looks between two moments measured, both in seconds since the epoch."""
 
     def __init__(self, began_s: float, ended_s: float) -> None:
         self.began_s, self.ended_s = began_s, ended_s
-        self._workers: dict[Any, _Columns] = {}
+        # Of each worker one look after the other: second, pid, restarts, and what was measured.
+        self._workers: dict[Any, array[float]] = {}
 
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The same lines, noted as they pass. A worker without a process has no pid in them, and is
@@ -135,10 +104,19 @@ class SeriesOf:
             if "event" not in line and line["pid"]:
                 second = line["time"] / 1000 - self.began_s
                 if 0 <= second <= self.ended_s - self.began_s:
-                    self._workers.setdefault(line["worker"], _Columns()).add(second, line)
+                    is_known = bool(line.get("rss"))  # else they may be of the process before
+                    measured = [line.get(name) if is_known else None for name in _MEASURED]
+                    values = [math.nan if value is None else value for value in measured]
+                    look = second, int(line["pid"]), int(line["restarts"]), *values
+                    self._workers.setdefault(line["worker"], array("d")).extend(look)
             yield line
 
     def series(self) -> tuple[WorkerSeries, ...]:
         """One for each worker, in the order of their numbers."""
         numbers = sorted(self._workers, key=lambda worker: (len(str(worker)), str(worker)))
-        return tuple(self._workers[number].series(number) for number in numbers)
+        return tuple(_series(str(number), self._workers[number]) for number in numbers)
+
+
+def _series(worker: str, values: array[float]) -> WorkerSeries:
+    second, pid, restarts, *measured = np.array(values).reshape(-1, 3 + len(_MEASURED)).T.copy()
+    return WorkerSeries(worker, second, pid.astype(int), restarts.astype(int), *measured)

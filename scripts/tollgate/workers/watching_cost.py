@@ -22,9 +22,8 @@ class WatchingCost:
     def read(self) -> None:
         """Take a reading."""
         self._read = time.monotonic()
-        for name, process in self._processes.items():
-            found = _cpu(process)
-            self._now[name] = self._now[name] if found is None else found
+        found = {name: _cpu(process) for name, process in self._processes.items()}
+        self._now |= {name: spent for name, spent in found.items() if spent is not None}
 
     def so_far(self) -> dict[str, float | None]:
         """run.json's `watching`: CPU seconds by the last reading, and the seconds that passed until
@@ -39,10 +38,7 @@ class WatchingCost:
 
 def share(watching: Mapping[str, float | None] | None) -> float | None:
     """Of one core, from run.json's `watching`. None where it was not measured."""
-    if not watching:
-        return None
-    spent = [watching.get("watcher_cpu_s"), watching.get("pm2_cpu_s")]
-    wall = watching.get("wall_s")
+    *spent, wall = map((watching or {}).get, ("watcher_cpu_s", "pm2_cpu_s", "wall_s"))
     return sum(spent) / wall if wall and None not in spent else None
 
 

@@ -144,31 +144,11 @@ def test_a_service_without_a_target_is_known_by_its_address(tmp_path):
     assert lengths(tmp_path) == []
 
 
-INCLUDING = '<stringProp name="IncludeController.includepath">{}</stringProp>'
-
-
-def with_two_plans(folder, at, plans, second, **texts):
-    """A run of two plans, check and the second, of which copies with these texts are kept."""
-    both = FIGURES | {"other": FIGURES["fork"]}
-    run = listed_runs.make(folder, at, both, **of_plans(plans))
-    for name, text in texts.items():
-        copy = run / "plan" / f"{name}.jmx"
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(f"<plan>{text}</plan>")
-    edit_record(run, lambda it: it["executions"][1].update(plan=f"plan/{second}"))
-
-
-def points(folder):
-    (trend,) = found(folder)
-    return [(it.execution, len(it.points)) for it in trend.lines]
-
-
-def test_a_plan_is_compared_with_what_it_includes_alone_where_a_run_has_several(tmp_path):
-    kept = {"check": INCLUDING.format("sum.jmx"), "sum": "", "other": ""}
-    for at, digest in enumerate("cd"):
-        plans = ENVIRONMENT["plans"] | {"other.jmx": digest * 64}
-        with_two_plans(tmp_path, at, plans, "other.jmx", **kept)
-    assert points(tmp_path) == [("fork", 2)]
+def test_a_run_of_several_plans_is_compared_with_runs_of_the_very_same(tmp_path):
+    for at, digest in enumerate("cdd"):
+        plans = of_plans(ENVIRONMENT["plans"] | {"other.jmx": digest * 64})
+        listed_runs.make(tmp_path, at, FIGURES, **plans)
+    assert lengths(tmp_path) == [2]
 
 
 def with_folders(digests):
@@ -189,17 +169,6 @@ def test_a_run_that_kept_the_names_of_its_plans_alone_is_comparable_with_a_later
         plans = of_plans({"check.jmx": "a" * 64, fragment: "b" * 64})
         listed_runs.make(tmp_path, at, FIGURES, **plans)
     assert lengths(tmp_path) == [2]
-
-
-@pytest.mark.parametrize("fragment", ["fragments/sum.jmx", "sum.jmx"])
-def test_a_plan_is_compared_with_the_files_in_its_folders_alone_where_a_run_has_several(
-    tmp_path, fragment
-):
-    kept = {"check": INCLUDING.format("fragments/sum.jmx"), "fragments/sum": "", "other/sum": ""}
-    for at, digest in enumerate("cd"):
-        plans = {"check.jmx": "a" * 64, fragment: "b" * 64, "other/sum.jmx": digest * 64}
-        with_two_plans(tmp_path, at, plans, "other/sum.jmx", **kept)
-    assert points(tmp_path) == [("fork", 2)]
 
 
 def test_broken_and_interrupted_runs_are_no_points_but_are_counted(tmp_path):
@@ -321,5 +290,5 @@ def test_a_line_is_too_short_where_not_even_the_clearest_change_could_be_told(tm
     listed_runs.series(tmp_path / "one", [20.0 + at * 7 % 11 for at in range(11)])
     (line,) = found(tmp_path / "one")[0].lines
     assert texts.unchanged(line).startswith(
-        "no change shown; in the newest 4 runs even a clear one may"
+        "no change shown; in the newest runs even a clear one may"
     )

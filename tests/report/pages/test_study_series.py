@@ -33,7 +33,7 @@ def test_too_many_dots_are_cut_to_whole_rounds_and_the_chart_says_so(tmp_path):
     assert len(found.seconds) == MOST_ANSWERS == 3 * 10 * 100
     assert (found.rounds, found.of_rounds) == (3, 4)
     (chart,) = charts.answers([found])
-    assert chart.note.startswith("The first 3 of 4 rounds")
+    assert chart.summary.startswith("3,000 answers of 3 of 4 rounds laid over each other; ")
 
 
 def test_a_run_without_blocks_in_its_samples_is_refused(tmp_path):

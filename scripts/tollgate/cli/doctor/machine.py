@@ -1,4 +1,4 @@
-"""The machine: what of it a run may use, what else uses it, what makes its clocks or speed vary.
+"""The machine: what of it a run may use, what else uses it, what makes its speed vary.
 
 Where a file of Linux is missing, as in most virtual machines or on macOS, the finding says that it
 can't be read, and nothing is concluded from that.
@@ -26,10 +26,7 @@ FREE_MEMORY = {FAIL: 0.75 * GIB, WARN: 1.5 * GIB}
 FREE_DISK = {FAIL: 0.25 * GIB, WARN: 2 * GIB}
 #: The share of the cores that something else may keep busy.
 BUSY = 0.25
-#: Clocks that a process reads without a call of the kernel, or nearly so; others cost microseconds.
-FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen")
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 #: The next step where the machine's speed may vary: a comparison of the code with itself.
 NOISE = "`BASE=HEAD tollgate run -compare` shows whether a change can be seen all the same"
 
@@ -46,7 +43,6 @@ def look(node_runs: bool, kind: str) -> list[Diagnosis]:
         judge_room("disk", psutil.disk_usage(str(SUITE)).free, FREE_DISK),
         judge_load(os.getloadavg()[0], usable),
         judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
-        judge_clock(CLOCK.read_text().strip() if CLOCK.exists() else ""),
     ]
 
 
@@ -133,10 +129,3 @@ def judge_governors(governors: set[str]) -> Diagnosis:
     found = ", ".join(sorted(governors)) or "can't be read here, as in most virtual machines"
     steady = "`cpupower frequency-set -g performance` keeps it from following the load"
     return Diagnosis(status, "frequency", found, f"{steady}; {NOISE}")
-
-
-def judge_clock(source: str) -> Diagnosis:
-    """Where the kernel takes the time from."""
-    status = OK if source in ("", *FAST_CLOCKS) else WARN
-    todo = "boot with another: reading this one takes microseconds"
-    return Diagnosis(status, "clock", source or "can't be read here", todo)

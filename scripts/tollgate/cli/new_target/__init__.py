@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from bzt import TaurusConfigError
 
-from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
-from tollgate.targets.pm2 import Pm2Error, declared_apps
+from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import remote_of
 
 
@@ -29,15 +27,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def make(arguments: argparse.Namespace) -> int:
-    """Write the files and say what to do next; returns 1, with one line, if it can't be done."""
-    try:
-        target = checked(_asked(arguments))
-        new = files.new_files(target)
-        changed = files.changed_files(target, SUITE)
-        files.write(SUITE, new, changed)
-    except (NewTargetError, Pm2Error) as problem:
-        print(f"tollgate: {problem}", file=sys.stderr)
-        return ExitCode.ERROR
+    """Write the files and say what to do next. Raises NewTargetError and Pm2Error."""
+    target = checked(_asked(arguments))
+    new = files.new_files(target)
+    changed = files.changed_files(target, SUITE)
+    files.write(SUITE, new, changed)
     for verb, paths in (("made", new), ("changed", changed)):
         print(*(f"{verb:8}{path}" for path in paths), sep="\n")
     print(f"\nRun it: tollgate run -{target.name}\n{_next(target)}")

@@ -19,6 +19,7 @@ import yaml
 from jinja2 import Template
 
 from tollgate.base.processes import defer_signals
+from tollgate.base.text import UserError
 from tollgate.base.urls import Url
 from tollgate.taurus.engine import BASE_CONFIG
 
@@ -32,7 +33,7 @@ _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULT
 _LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
 
 
-class NewTargetError(ValueError):
+class NewTargetError(UserError, ValueError):
     """One line: what can't be made, why, and what to do."""
 
 

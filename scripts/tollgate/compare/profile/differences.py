@@ -29,7 +29,6 @@ from tollgate.compare.profile.model import (
     VERSION,
     WAITING,
     Function,
-    Overhead,
     ProfileChange,
     Why,
 )
@@ -58,17 +57,17 @@ def explain(
     and rise_us: by how much head's mean response time was longer then, None where that is unknown.
 
     Raises ProfileError where too little was answered."""
-    on = [it for it in blocks if it.on and it.base.answered and it.head.answered]
-    if len(on) < LEAST_BLOCKS:
+    blocks = [it for it in blocks if it.base.answered and it.head.answered]
+    if (count := len(blocks)) < LEAST_BLOCKS:
         raise ProfileError(
-            f"both sides answered in {len(on)} blocks of the profile, and {LEAST_BLOCKS} are needed"
+            f"both sides answered in {count} blocks of the profile, and {LEAST_BLOCKS} are needed"
         )
-    renamed = _moved_files(on)
+    renamed = _moved_files(blocks)
 
     def key_of(frame: Frame) -> Key:
         return renamed.get(frame.key, frame.key)
 
-    tally = _Tally(on, key_of)
+    tally = _Tally(blocks, key_of)
     whole = sum(tally.own.values(), np.zeros(tally.answered.shape))
     least = effect / 2 * tally.per_request(whole)[BASE]
     cpu = _change(whole, tally.answered, level / 2, least)
@@ -90,12 +89,11 @@ def explain(
         problem="",
         outcome=_outcome(cpu, rise_us, failed),
         level=level,
-        blocks=len(on),
-        answered=sum(it.base.answered + it.head.answered for it in on),
+        blocks=len(blocks),
+        answered=sum(it.base.answered + it.head.answered for it in blocks),
         cpu=cpu,
-        overhead=_overhead(blocks),
         functions=tuple(functions),
-        flame=flame.graph(on, {(it.name, it.file): it.moved for it in functions}, key_of),
+        flame=flame.graph(blocks, {(it.name, it.file): it.moved for it in functions}, key_of),
     )
 
 
@@ -187,24 +185,3 @@ def _change(us: Floats, answered: Floats, level: float, least: float) -> Profile
     matters = abs(mean) >= least
     moved = MORE if low > 0 and matters else LESS if high < 0 and matters else SAME
     return ProfileChange(float(ratio[0]), float(ratio[1]), mean, low, high, moved)
-
-
-def _overhead(blocks: Sequence[ProfileBlock]) -> Overhead | None:
-    """By Welch's t (1947, Biometrika 34) of the blocks' logarithms; None without two of a kind."""
-    cost: dict[bool, list[float]] = {True: [], False: []}
-    for block in blocks:
-        answered = block.base.answered + block.head.answered
-        cpu_us = block.base.cpu_us + block.head.cpu_us
-        if answered and cpu_us:
-            cost[block.on].append(cpu_us / answered)
-    if min(map(len, cost.values())) < 2:
-        return None
-    on, off = (np.log(cost[kind]) for kind in (True, False))
-    variances = np.array([it.var(ddof=1) / len(it) for it in (on, off)])
-    total = variances.sum()
-    freedoms = np.array([len(on) - 1, len(off) - 1])
-    freedom = total**2 / (variances**2 / freedoms).sum() if total else 1.0
-    half = -special.stdtrit(freedom, 0.025) * np.sqrt(total)
-    mean = on.mean() - off.mean()
-    low, high = (float(np.expm1(end)) for end in (mean - half, mean + half))
-    return Overhead(float(np.mean(cost[False])), float(np.mean(cost[True])), low, high)

@@ -13,7 +13,8 @@ from tollgate.record.manifest import ManifestError
 NAME = "why.json"
 TITLE = "Tollgate's why.json"
 #: Of why.json: raised when a field goes or changes its meaning. 2: a function has no `caller`.
-VERSION = 2
+#: 3: there is no `overhead`.
+VERSION = 3
 COMPUTING, WAITING, UNCHANGED, UNKNOWN = "computing", "waiting", "unchanged", "unknown"
 MORE, LESS, SAME = "more", "less", "same"
 #: Of the largest rise of a function: what rose by less is no cause of its own.
@@ -105,28 +106,12 @@ class Flame:
 
 
 @dataclass(frozen=True)
-class Overhead:
-    """What profiling cost: CPU of all processes of both sides per answered request."""
-
-    __pydantic_config__ = records.STRICT
-
-    off_us: Amount
-    """Mean of the blocks without profiling, in microseconds."""
-    on_us: Amount
-    """Mean of the blocks with profiling, in microseconds."""
-    low: float
-    """Lower end of the 95 % interval of on_us / off_us - 1."""
-    high: float
-    """Upper end of the 95 % interval of on_us / off_us - 1."""
-
-
-@dataclass(frozen=True)
 class Why:
     """Why head takes longer, as far as CPU can tell. problem: all else is empty then."""
 
     __pydantic_config__ = records.STRICT
 
-    version: Literal[2]
+    version: Literal[3]
     """Of the meaning of this file."""
     problem: str
     """Why there is no profile; empty where there is one."""
@@ -142,8 +127,6 @@ class Why:
     """Requests that both sides answered in them."""
     cpu: ProfileChange | None
     """All of the CPU per answered request; null without a profile."""
-    overhead: Overhead | None
-    """What profiling cost; null where it is not known."""
     functions: tuple[Function, ...]
     """Those that were held against each other: first those that changed, by how much."""
     flame: tuple[Flame, ...]
@@ -162,7 +145,7 @@ class Why:
 
 def absent(problem: str) -> Why:
     """Without a profile."""
-    return Why(VERSION, problem, UNKNOWN, None, 0, 0, None, None, (), ())
+    return Why(VERSION, problem, UNKNOWN, None, 0, 0, None, (), ())
 
 
 def write_why(why: Why, run: Path) -> None:
@@ -174,12 +157,13 @@ def read_why(run: Path) -> Why | None:
     """The why.json of a run's folder; None where there is none. Raises ManifestError, one line."""
     if not (run / NAME).exists():
         return None
-    return records.read(run / NAME, Why, ManifestError, "comparison", prepare=_without_callers)
+    return records.read(run / NAME, Why, ManifestError, "comparison", prepare=_as_now)
 
 
-def _without_callers(raw: dict[str, Any]) -> None:
-    """Of a file of version 1."""
-    if raw.get("version") == 1:
+def _as_now(raw: dict[str, Any]) -> None:
+    """Leave out what files of earlier versions have more."""
+    if raw.get("version") in (1, 2):
         raw["version"] = VERSION
+        raw.pop("overhead", None)
         for function in raw.get("functions", ()):
             function.pop("caller", None)

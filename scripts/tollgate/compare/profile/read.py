@@ -1,4 +1,4 @@
-"""Blocks of time in which both sides ran, profiled or not, as profile-worker.js leaves them.
+"""Blocks of time in which both sides ran and were profiled, as profile-worker.js leaves them.
 
 A .cpuprofile is V8's (Chrome DevTools Protocol, Profiler.Profile): a tree of call frames, samples
 of its nodes, and the time between them. Samples come when they can rather than when they are due,
@@ -10,7 +10,6 @@ how much CPU the main thread had, all of a block's samples together are no more 
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +24,8 @@ FOLDER = "profile"
 SIDES = ("base", "head")
 #: Seconds of a block, and between two of them for what one that ends writes.
 BLOCK_S, GAP_S = 1.5, 0.25
-#: Blocks that are profiled, and that are not.
-ON, OFF = 16, 6
+#: Of them, in a profile.
+BLOCKS = 22
 #: Medians of the time between samples.
 LONGEST = 3
 IDLE = "(idle)"
@@ -60,55 +59,45 @@ Stacks = Mapping[tuple[Frame, ...], float]
 
 @dataclass
 class Use:
-    """What all processes of a side did in a block. cpu_us: by the system's clock, of all threads.
-    answered: requests. stacks: of the main threads without (idle), empty where it was off."""
+    """What all processes of a side did in a block. answered: requests. stacks: of the main threads
+    without (idle)."""
 
-    cpu_us: int = 0
     answered: int = 0
     stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
 class ProfileBlock:
-    """on: whether it was profiled."""
+    """What both sides did in it."""
 
-    on: bool
     base: Use
     head: Use
 
 
-def draw(begin_ms: int, seed: int | None = None) -> list[dict[str, float | bool]]:
-    """schedule.json: when each block begins and ends, in ms since the epoch, on or off at
-    random."""
-    which = [True] * ON + [False] * OFF
-    random.Random(seed).shuffle(which)  # noqa: S311
-    starts = (begin_ms + 1000 * number * (BLOCK_S + GAP_S) for number in range(len(which)))
-    return [
-        {"from": start, "to": start + 1000 * BLOCK_S, "on": on}
-        for start, on in zip(starts, which, strict=True)
-    ]
+def schedule(begin_ms: int) -> list[dict[str, float]]:
+    """schedule.json: when each block begins and ends, in ms since the epoch."""
+    starts = (begin_ms + 1000 * number * (BLOCK_S + GAP_S) for number in range(BLOCKS))
+    return [{"from": start, "to": start + 1000 * BLOCK_S} for start in starts]
 
 
 def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[ProfileBlock]:
     """All blocks of a schedule. folder: of the profiles. roots: folders by side, to which its files
     are relative: the first that holds one. Raises ProfileError."""
     try:
-        schedule = json.loads((folder / "schedule.json").read_text())
-        uses = {side: [Use() for _ in schedule] for side in SIDES}
+        count = len(json.loads((folder / "schedule.json").read_text()))
+        uses = {side: [Use() for _ in range(count)] for side in SIDES}
         for side in SIDES:
             for lines in sorted((folder / side).glob("*.jsonl")):
                 for line in map(json.loads, lines.read_text().splitlines()):
                     use = uses[side][line["block"]]
-                    use.cpu_us += line["cpuUs"]
                     use.answered += line["answered"]
-                    if line["on"]:
+                    if line["profiled"]:
                         profile = lines.with_name(f"{lines.stem}-{line['block']}.cpuprofile")
                         found = stacks(json.loads(profile.read_text()), roots[side])
                         use.stacks.update(_scaled(found, line["threadUs"]))
     except (OSError, ValueError, LookupError, TypeError) as problem:
         raise ProfileError(f"what was profiled can't be read: {problem!r}") from None
-    pairs = zip(schedule, uses["base"], uses["head"], strict=True)
-    return [ProfileBlock(planned["on"], base, head) for planned, base, head in pairs]
+    return [ProfileBlock(base, head) for base, head in zip(*uses.values(), strict=True)]
 
 
 def _scaled(found: Stacks, thread_us: float | None) -> Stacks:

@@ -74,9 +74,3 @@ def about(why: Why) -> Iterator[str]:
         f"{why.answered:,} answers. The intervals hold together: in at most "
         f"{100 * why.level:g} of 100 runs anything is named of a head that is like its base."
     )
-    if why.overhead:
-        it = why.overhead
-        yield (
-            f"Profiling itself cost {100 * it.low:+.0f} to {100 * it.high:+.0f} % of CPU per "
-            f"request: {ms(it.on_us)} with it, {ms(it.off_us)} without."
-        )

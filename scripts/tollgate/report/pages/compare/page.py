@@ -12,7 +12,7 @@ from typing import ClassVar
 from tollgate.base.text import format_number, some_of
 from tollgate.compare import samples, words
 from tollgate.compare.decide import look
-from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
+from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, Blocks, Finding, Gate
 from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.profile.model import Why, read_why
 from tollgate.compare.result import Comparison
@@ -152,25 +152,17 @@ def _by_criterion(verdict: RunVerdict) -> str:
 
 
 def _ruled_out(comparison: Comparison) -> str:
-    """`, of search alone: a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2
-    points`. No labels where all gate."""
+    """`, of search alone: ruled out are rises of p50 by 5 %, errors by 0.2 points`. No labels where
+    all gate."""
     settings, gating = comparison.gate.settings, comparison.gating
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
-    metrics = list(dict.fromkeys(it.metric for it in gating))
-    times = [it for it in metrics if it not in (*SHARES, TYPICAL)]
-    parts = []
-    if times:
-        parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
-    if TYPICAL in metrics:
-        percent = f"{100 * settings.typical_effect:g} %"
-        one = f"of the typical request, one of {percent}"
-        parts.append(one if parts else f"a rise of {percent} is ruled out for the typical request")
-    for metric in (it for it in SHARES if it in metrics):
-        points = f"{100 * settings.effect_of(metric):g} points"
-        one = f"of {metric}, one of {points}"
-        parts.append(one if parts else f"a rise of {metric} by {points} is ruled out")
-    return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
+    rises = [
+        f"{metric} by {100 * settings.effect_of(metric):g} {'points' if metric in SHARES else '%'}"
+        for metric in dict.fromkeys(it.metric for it in gating)
+    ]
+    whose = "" if is_all else f", of {_and(labels)} alone"
+    return f"{whose}: ruled out are rises of {', '.join(rises)}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tollgate.base.text import format_duration, format_interval, one_line
+from tollgate.base.text import UserError, format_duration, format_interval, one_line
 from tollgate.compare import words as compare_words
 from tollgate.compare.profile import words as profile_words
 from tollgate.install import tools
@@ -53,7 +53,7 @@ LICENCE = UPLOT / "LICENSE"
 _SPACES = "\n\u00a0"
 
 
-class PageError(Exception):
+class PageError(UserError):
     """One line: which file the page lacks, and what to do."""
 
 

@@ -16,8 +16,6 @@ from tollgate.study.words import number
 #: All charts over time share cursor and zoom.
 SYNC = "time"
 TIME = "time since the execution's start"
-#: More than a screen shows, and half as long as a float.
-_DIGITS = 5
 
 #: Values of each bin of a grid (float64, NaN for unknown), and from how many samples each is.
 Values = tuple[np.ndarray, np.ndarray | None]
@@ -56,7 +54,7 @@ def chart(
     """None where no line has a point."""
     lines = [line for line in lines if line.view.grid is not None]
     series = [_series(line) for line in lines]
-    if not any(value is not None for each in series for value in each.y):
+    if not any(np.isfinite(each.y).any() for each in series):
         return None
     return Chart(
         title=text.title,
@@ -96,7 +94,7 @@ def _series(line: ChartLine) -> Series:
     return Series(
         label=line.label,
         x=x,
-        y=[_short(value) for value in values.tolist()],
+        y=values.tolist(),
         draw=line.draw,
         colour=line.view.colour,
         n=[] if n is None else n.tolist(),
@@ -113,10 +111,6 @@ def _highest(lines: Sequence[ChartLine]) -> float | None:
         values = line.values(grid)[0][inside]
         found += [float(values[np.isfinite(values)].max(initial=0.0))]
     return max(found) or None
-
-
-def _short(value: float) -> float | None:
-    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
 
 
 def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:

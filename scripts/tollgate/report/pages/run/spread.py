@@ -18,10 +18,10 @@ from tollgate.study.words import number
 #: Labels that get a chart, and a row of the table; the ones with most requests.
 MOST_CHARTS, MOST_ROWS = 12, 500
 #: What is written along the axis: so many of a hundred are faster.
-_NAMED = {2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %", 10_000: "99.99 %"}
-_NAMED |= {100_000: "99.999 %", 1: "0"}
+_NAMED = {1: "0", 2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %"}
+_NAMED |= {10_000: "99.99 %", 100_000: "99.999 %"}
 #: Points of a line: evenly along the logarithmic axis, with the named ones among them.
-_POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_NAMED), float)]))
+_POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array([*_NAMED], float)]))
 #: JMeter writes whole milliseconds: 0 means less than one, and has no place on this scale. It is
 #: drawn at half of that.
 _LEAST_MS = 1.0
@@ -81,16 +81,13 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
         return None
     columns = (Column("times"), Column("line"), *numeric("of all requests", "ms at most"))
     most = max(each.x[-1] for each in series)
+    named = {float(it): name for it, name in _NAMED.items() if it <= most}
     return Chart(
         title=readable(name),
         full_title=full(name),
         summary=f"p99: {', '.join(slowest)}.",
         x=Axis(
-            "of all requests",
-            log=True,
-            base=10,
-            ticks=tuple(float(it) for it in sorted(_NAMED) if it <= most),
-            names=tuple(_NAMED[it] for it in sorted(_NAMED) if it <= most),
+            "of all requests", log=True, base=10, ticks=tuple(named), names=tuple(named.values())
         ),
         y=Axis("ms", log=True, base=10, least=_LEAST_MS),
         series=tuple(series),
@@ -121,7 +118,10 @@ def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
 
 
 def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
-    named = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
     group = f"{label}, n {counts.total:,}"
-    rows = [(group, "", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
+    rows = [
+        (group, "", name, number(counts.percentile(100 * (1 - 1 / it))))
+        for it, name in _NAMED.items()
+        if 1 < it <= counts.total
+    ]
     return [*rows, (group, "", "all", number(counts.percentile(100)))]

@@ -32,6 +32,8 @@ from tollgate.workers.model import WorkerSeries
 _STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
 MOST_DRAWN = len(_STYLES)
+#: Workers that report their requests measure their delay themselves (watch-workers.js).
+_DELAY = "p95, as Node measures it; by PM2's own figure where a worker reports no requests."
 #: Events that are listed; verdict.json has all of them.
 MOST_EVENTS = 20
 FILE = "workers.jsonl"
@@ -131,7 +133,7 @@ def content(views: Sequence[View], shown: Sequence[ChartSpan]) -> Workers | None
     measures = [
         ("CPU", "Of one core, by worker.", _CPU),
         ("Memory", "Resident set size (RSS).", _RSS),
-        ("Event-loop delay", _delay(views), _most("ms", "loop_delay_p95")),
+        ("Event-loop delay", _DELAY, _most("ms", "loop_delay_p95")),
         ("Requests answered", "By each worker's own count.", _ANSWERED),
     ]
     charts = [_chart(views, shown, *each) for each in measures]
@@ -153,19 +155,6 @@ def _events(views: Sequence[View]) -> list[str]:
     more = len(lines) - MOST_EVENTS
     rest = [f"and {more:,} more: see verdict.json"] if more > 0 else []
     return [*lines[:MOST_EVENTS], *rest]
-
-
-def _delay(views: Sequence[View]) -> str:
-    """Whose figure it is: workers that report their requests measure their delay themselves, of the
-    others PM2 has a figure of its own (watch-workers.js)."""
-    workers = [it for view in views for it in view.execution.resources.workers]
-    known = [it for it in workers if np.isfinite(it.loop_delay_p95).any()]
-    own = [bool(np.isfinite(it.requests).any()) for it in known]
-    if all(own):
-        return "p95 of each second, as Node measures it."
-    return (
-        f"p95, by PM2's own figure{' where a worker reports none of its own' if any(own) else ''}."
-    )
 
 
 def _chart(

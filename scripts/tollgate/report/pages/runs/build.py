@@ -28,7 +28,7 @@ _HEAD = 200_000
 _OPEN = 25
 #: Rows of the page at all: a browser shows so many at once without a pause.
 MOST = 1_000
-#: Kinds that runs.css has a rule for. Further ones share the last.
+#: Kinds that runs.css has a rule for. Further ones can't be chosen.
 _KINDS = 8
 _UNREADABLE = (Column("folder"), Column("why", "wide"))
 
@@ -76,7 +76,9 @@ def to_html(folder: Folder) -> str:
     shown = found[:SHOWN]
     searched = sum(line.is_searched for trend in shown for line in trend.lines)
     runs = folder.runs[:MOST]
-    kinds = list(dict.fromkeys(it.kind for it in runs))
+    kinds = dict.fromkeys(it.kind for it in runs)
+    places = {kind: f"kind-{at}" for at, kind in enumerate(kinds)}
+    choices = [(place, kind) for kind, place in places.items()]
     return assemble.render(
         "runs/runs.html.jinja",
         _head(folder, shown),
@@ -85,8 +87,8 @@ def to_html(folder: Folder) -> str:
         newest=runs[:_OPEN],
         earlier=runs[_OPEN:],
         unlisted=len(folder.runs) - len(runs),
-        places={kind: f"kind-{min(at, _KINDS - 1)}" for at, kind in enumerate(kinds)},
-        choices=_choices(kinds) if len(kinds) > 1 else (),
+        places=places,
+        choices=[("kind-all", "all kinds"), *choices[:_KINDS]] if len(kinds) > 1 else (),
         changes=_changes(shown),
         found=found,
         trends=list(zip(shown, charts.of_all(shown), strict=True)),
@@ -98,14 +100,6 @@ def to_html(folder: Folder) -> str:
         fewest=FEWEST,
         least=LEAST,
     )
-
-
-def _choices(kinds: Sequence[str]) -> list[tuple[str, str]]:
-    """(class, name) of those that can be chosen."""
-    names = list(kinds[: _KINDS - 1])
-    if rest := kinds[_KINDS - 1 :]:
-        names.append(rest[0] if len(rest) == 1 else "other kinds")
-    return [("kind-all", "all kinds"), *((f"kind-{at}", it) for at, it in enumerate(names))]
 
 
 def _changes(found: Sequence[Trend]) -> list[tuple[Trend, TrendLine, TrendChange]]:

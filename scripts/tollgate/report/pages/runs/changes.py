@@ -82,17 +82,6 @@ def runs_needed(figures: int, moved: int = 0) -> int:
     return next(runs for runs in count(FEWEST) if clear_chance(runs, runs // 2) <= rare)
 
 
-@cache
-def too_new(runs: int, figures: int, moved: int = 0) -> int | None:
-    """On how many of the newest runs another level need not be marked yet, though all of them lie
-    beyond all others; None where there are too few runs for any mark. figures, moved: as for
-    runs_needed."""
-    rare, sizes = _rare(figures, moved), range(SIDE, runs // 2 + 1)
-    if runs < FEWEST:
-        return None
-    return next((size - 1 for size in sizes if clear_chance(runs, size) <= rare), None)
-
-
 def _rare(figures: int, moved: int) -> float:
     """The chance that one figure more than those which moved has to reach, see _threshold."""
     return _FALSE * min(moved + 1, figures) / figures

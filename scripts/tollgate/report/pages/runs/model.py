@@ -49,8 +49,9 @@ class RunFigure:
 
 @dataclass(frozen=True)
 class ListedExecution:
-    """One plan against its targets. plans: (file, SHA-256) of the plan and all that it includes.
-    load: (property, value) of what shapes the load. targets: (name, mode, instances)."""
+    """One plan against its targets. plans: (file, SHA-256) of all plans of its run and all
+    that they include. load: (property, value) of what shapes the load. targets: (name, mode,
+    instances)."""
 
     name: str
     verdict: str

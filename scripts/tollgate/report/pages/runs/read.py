@@ -25,7 +25,6 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.judge.verdicts import ORDER
-from tollgate.plan import copy as plan_copy
 from tollgate.record import manifest
 from tollgate.report.pages.runs.model import Folder, Listed, ListedExecution, RunFigure
 
@@ -137,24 +136,17 @@ def _executions(
 ) -> tuple[ListedExecution, ...]:
     hashes = _mapping(_mapping(verdict, "environment"), "plans")
     by_name = {_text(it, "name"): it for it in _objects(planned, "executions")}
-    sole = len({_text(it, "plan") for it in by_name.values()}) <= 1
+    # By file name alone, so that a run is comparable with those that kept no more.
+    plans = tuple(sorted((Path(file).name, str(sha256)) for file, sha256 in hashes.items()))
     return tuple(
-        _execution(run, by_name.get(_text(it, "name"), {}), it, hashes, sole)
+        _execution(run.name, by_name.get(_text(it, "name"), {}), it, plans)
         for it in _objects(verdict, "executions")
     )
 
 
 def _execution(
-    run: Path,
-    planned: dict[str, Any],
-    judged: dict[str, Any],
-    hashes: dict[str, Any],
-    sole: bool,
+    run: str, planned: dict[str, Any], judged: dict[str, Any], plans: tuple[tuple[str, str], ...]
 ) -> ListedExecution:
-    """hashes: SHA-256 of all plans of the run by path below its `plan` folder, of older runs by
-    file name; sole: whether they are all of one plan, as nearly always."""
-    plan = _text(planned, "plan")
-    names = set(hashes) if sole else _files_of(run, plan, set(hashes)) or set(hashes)
     targets = tuple(
         (_text(it, "name"), _text(it, "mode"), str(it.get("instances")))
         for it in _objects(planned, "targets") or [_mapping(planned, "target")]
@@ -163,10 +155,9 @@ def _execution(
     return ListedExecution(
         name=_text(judged, "name"),
         verdict=_text(judged, "verdict"),
-        plan=Path(plan).name,
-        # By file name alone, so that a run is comparable with those that kept no more.
-        plans=tuple(sorted((Path(it).name, str(hashes[it])) for it in names & set(hashes))),
-        load=_load(_mapping(planned, "properties"), run.name, bool(targets)),
+        plan=Path(_text(planned, "plan")).name,
+        plans=plans,
+        load=_load(_mapping(planned, "properties"), run, bool(targets)),
         targets=targets,
         figures=tuple(map(_figure, [*_criteria(judged), *_capacity(judged)])),
     )
@@ -213,18 +204,6 @@ def _figure(raw: dict[str, Any]) -> RunFigure:
         # Older verdicts lack it: a run could fail by each criterion then.
         decides=raw.get("decides") is not False,
     )
-
-
-def _files_of(run: Path, plan: str, known: set[str]) -> set[str]:
-    """Those of the known files that a plan and its includes are, from the copies that the run
-    keeps."""
-    folder = (run / plan_copy.FOLDER).absolute()
-    try:
-        files = plan_copy.with_includes(run / plan) if (run / plan).is_file() else []
-        paths = {path.relative_to(folder).as_posix() for path in files}
-    except (OSError, ValueError):  # ValueError: it leads out of the folder
-        return set()
-    return paths if paths <= known else {path.name for path in files}
 
 
 def _load(properties: dict[str, Any], run: str, targeted: bool) -> tuple[tuple[str, str], ...]:

@@ -84,8 +84,7 @@ def unchanged(line: TrendLine) -> str:
     """What a line without a change shows."""
     if line.is_short:
         return f"too few runs to tell: {len(line.points)} of {line.needed}"
-    newest = f"in the newest {line.too_new} runs even a clear one may not show yet"
-    return f"no change shown; {newest}"
+    return "no change shown; in the newest runs even a clear one may not show yet"
 
 
 def differences(around: Sequence[Listed]) -> str:

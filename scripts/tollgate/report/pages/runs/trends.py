@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.report.pages.runs.changes import FEWEST, TrendChange, changes, runs_needed, too_new
+from tollgate.report.pages.runs.changes import FEWEST, TrendChange, changes, runs_needed
 from tollgate.report.pages.runs.model import Listed, ListedExecution, RunFigure
 
 #: Runs that a trend looks back on; older ones stay in the list.
@@ -33,8 +33,7 @@ class TrendLine:
     """One figure of one execution, oldest run first. limit, condition: those of the newest run, the
     limit None where nothing fails by it. modes: of the execution's targets. Changes count their
     index in `points`. needed: runs below which no change can be distinguished from chance, among as
-    many figures. too_new: in how many of the newest runs even a clear change need not show yet;
-    None where there are too few for any."""
+    many figures."""
 
     execution: str
     name: str
@@ -45,7 +44,6 @@ class TrendLine:
     changes: tuple[TrendChange, ...] = ()
     modes: frozenset[str] = frozenset()
     needed: int = FEWEST
-    too_new: int | None = None
 
     @property
     def values(self) -> list[float]:
@@ -74,7 +72,7 @@ class TrendLine:
     @property
     def is_short(self) -> bool:
         """Whether not even the clearest change could be distinguished from chance."""
-        return not self.changes and self.too_new is None
+        return not self.changes and len(self.points) < self.needed
 
 
 @dataclass(frozen=True)
@@ -179,8 +177,6 @@ def _marked(found: Sequence[Trend]) -> list[Trend]:
         # A line that is too short as yet will be looked at together with others that are by then.
         among = len(lines) if line.is_searched else max(varied, 1)
         others = (among, min(many, among - 1))
-        newest = too_new(len(line.points), *others)
-        cuts = moved.get(id(line), ())
-        return replace(line, changes=cuts, needed=runs_needed(*others), too_new=newest)
+        return replace(line, changes=moved.get(id(line), ()), needed=runs_needed(*others))
 
     return [replace(trend, lines=[marked(line) for line in trend.lines]) for trend in found]

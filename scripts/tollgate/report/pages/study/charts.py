@@ -7,27 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
-from tollgate.report.pages.study.series import MOST_ANSWERS, Answers
+from tollgate.report.pages.study.series import Answers
 from tollgate.report.table import Column, Table, numeric
 from tollgate.study.model import Curve, StudyResult
 from tollgate.study.words import interval, number, users
 
 #: What is drawn of a point, with its name.
 _METRICS = {"throughput": "requests/s", "concurrency_performance": "concurrency performance"}
-#: The experiment whose write-up made concurrency performance known comes first.
-_FIRST = "kittens"
 _PALETTE = 4
 
 
-def throughput(study: StudyResult) -> list[Chart]:
-    """Requests a second over users, a chart an experiment."""
-    return [_over_users(study, name, "throughput") for name in _experiments(study)]
-
-
-def performance(study: StudyResult) -> list[Chart]:
-    """Concurrency performance over users, kittens first."""
-    names = sorted(_experiments(study), key=lambda name: name != _FIRST)
-    return [_over_users(study, name, "concurrency_performance") for name in names]
+def over_users(study: StudyResult, metric: str) -> list[Chart]:
+    """One of _METRICS over users, a chart an experiment."""
+    experiments = dict.fromkeys(curve.experiment for curve in study.curves)
+    return [_over_users(study, name, metric) for name in experiments]
 
 
 def answers(found: Sequence[Answers]) -> list[Chart]:
@@ -38,10 +31,6 @@ def answers(found: Sequence[Answers]) -> list[Chart]:
     longest = max(float(each.seconds.max()) for each in known)
     slowest = max(float(each.elapsed_ms.max()) for each in known)
     return [_cloud(each, index, longest, slowest) for index, each in enumerate(known)]
-
-
-def _experiments(study: StudyResult) -> list[str]:
-    return list(dict.fromkeys(curve.experiment for curve in study.curves))
 
 
 def _over_users(study: StudyResult, experiment: str, metric: str) -> Chart:
@@ -105,10 +94,10 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         ("p95, ms", number(float(p95))),
         ("slowest, ms", number(float(ms.max()))),
     ]
-    shown = f"{len(ms):,} answers of {found.rounds} rounds laid over each other"
+    shown = f"{found.rounds} of {found.of_rounds} rounds laid over each other"
     return Chart(
         title=found.arm,
-        summary=f"{shown}; the slowest took {number(float(seconds.max()))} s.",
+        summary=f"{len(ms):,} answers of {shown}; the slowest took {number(max(seconds))} s.",
         x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
         y=Axis("response time, s", high=slowest / 1000),
         series=(
@@ -116,14 +105,4 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         ),
         numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
         zoom=True,
-        note=_cut_note(found),
-    )
-
-
-def _cut_note(found: Answers) -> str:
-    if found.rounds == found.of_rounds:
-        return ""
-    return (
-        f"The first {found.rounds} of {found.of_rounds} rounds: "
-        f"a chart shows at most {MOST_ANSWERS:,} answers."
     )

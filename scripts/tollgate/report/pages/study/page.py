@@ -70,8 +70,8 @@ def made(
         answer=text,
         tone=tone,
         remarks=[short] if how.short else [],
-        throughput=charts.throughput(study),
-        scaling=charts.performance(study),
+        throughput=charts.over_users(study, "throughput"),
+        scaling=charts.over_users(study, "concurrency_performance"),
         answers=charts.answers(series),
         command=_command(how),
     )

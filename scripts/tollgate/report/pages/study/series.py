@@ -52,18 +52,14 @@ def pi_series(source: Store | Path, blocks: Sequence[Block]) -> tuple[Answers, .
 
 def _arm(arm: str, blocks: Sequence[Block], rows: np.ndarray) -> Answers:
     """rows: int[N, 4] of block, start_ms, elapsed_ms, failed, ascending by block, then start."""
-    parts: list[np.ndarray] = []
-    count = 0
-    for block in sorted(blocks, key=lambda it: it.round):
-        part = rows[rows[:, 0] == block.number]
-        if parts and count + len(part) > MOST_ANSWERS:
-            break
-        count += len(part)
-        parts.append(_since_began(part))
-    found = np.concatenate(parts)
+    numbers = [block.number for block in sorted(blocks, key=lambda it: it.round)]
+    parts = [_since_began(rows[rows[:, 0] == number]) for number in numbers]
+    # All rounds that fit, but for the first, which is there in any case.
+    shown = max(1, int((np.cumsum([*map(len, parts)]) <= MOST_ANSWERS).sum()))
+    found = np.concatenate(parts[:shown])
     found = found[np.argsort(found[:, 0], kind="stable")]
     seconds, elapsed, failed = found[:, 0] / 1000, found[:, 1], found[:, 2] != 0
-    return Answers(arm, seconds, elapsed, failed, len(parts), len(blocks))
+    return Answers(arm, seconds, elapsed, failed, shown, len(blocks))
 
 
 def _since_began(part: np.ndarray) -> np.ndarray:

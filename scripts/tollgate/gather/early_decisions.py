@@ -20,9 +20,9 @@ from tollgate.gather.context import ExecutionContext
 from tollgate.gather.samples import joined
 from tollgate.gather.waits import waits_at_look
 from tollgate.judge.facts import ExecutionFacts, InterimHistory, MeasuredExecution
-from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
+from tollgate.judge.when_decided import is_settled, noted
 from tollgate.record.manifest import Manifest, Stop
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start

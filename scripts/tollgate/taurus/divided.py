@@ -8,13 +8,13 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from tollgate.forecast.model import Followed
 from tollgate.record.manifest import NAME, EngineRecord, Manifest, ShareRecord, digest, seal, write
 from tollgate.record.shards import folders
 from tollgate.samples.split import split
 from tollgate.schedule.share_rows import Feed
+from tollgate.taurus.engine_probe import Answer
 
 #: The folder of the plans of a run.
 _PLAN = "plan"
@@ -41,23 +41,16 @@ class EnginePart:
 
 @dataclass(frozen=True)
 class RemoteEngine:
-    """An engine. share: its record, with its host as JMeter calls it. environment: what of its host
-    is another than the controller's. parts: by execution. offset_ms, uncertainty_ms: of its clock
-    against the controller's, ahead above 0."""
+    """An engine. share: its record, with its host as JMeter calls it. answer: what it said of
+    itself, and its clock against the controller's. parts: by execution."""
 
     share: ShareRecord
-    environment: dict[str, Any]
+    answer: Answer
     parts: dict[str, EnginePart]
-    offset_ms: float
-    uncertainty_ms: float
-
-    @property
-    def host(self) -> str:
-        return self.share["host"]
 
     def record(self, manifest: Manifest, folder: Path) -> Manifest:
         """The engine's own: all moments are of its clock, as its samples are."""
-        executions = []
+        executions, facts = [], self.answer.facts
         for planned in manifest.executions:
             part = self.parts.get(planned.name, EnginePart())
             execution = replace(
@@ -77,7 +70,7 @@ class RemoteEngine:
         return replace(
             manifest,
             executions=executions,
-            environment={**manifest.environment, **self.environment},
+            environment={**manifest.environment, "cpu": facts.cpu, "cores": facts.cores},
             reloads=[],
             watching=None,
             share=self.share,
@@ -86,7 +79,7 @@ class RemoteEngine:
 
     def _by_its_clock(self, record: object, *names: str) -> dict[str, float | None]:
         moments = {name: getattr(record, name) for name in names}
-        ahead_s = self.offset_ms / 1000
+        ahead_s = self.answer.offset_ms / 1000
         return {name: at if at is None else at + ahead_s for name, at in moments.items()}
 
 
@@ -101,7 +94,8 @@ def divide(manifest: Manifest, run: Path, remotes: Sequence[RemoteEngine]) -> Ma
     for planned in manifest.executions:
         jtl = run / planned.jtl
         if planned.jtl and jtl.is_file() and jtl.stat().st_size:
-            foreign += split(jtl, {it.host: run / name / planned.jtl for name, it in own.items()})
+            jtls = {it.answer.host: run / name / planned.jtl for name, it in own.items()}
+            foreign += split(jtl, jtls)
     for folder, remote in own.items():
         write(remote.record(manifest, run / folder), run / folder)
     whole = replace(
@@ -111,11 +105,11 @@ def divide(manifest: Manifest, run: Path, remotes: Sequence[RemoteEngine]) -> Ma
             EngineRecord(
                 folder=folder,
                 sha256=digest(run / folder / NAME),
-                host=remote.host,
-                offset_ms=round(remote.offset_ms, 1),
-                uncertainty_ms=round(remote.uncertainty_ms, 1),
+                host=it.answer.host,
+                offset_ms=round(it.answer.offset_ms, 1),
+                uncertainty_ms=round(it.answer.uncertainty_ms, 1),
             )
-            for folder, remote in own.items()
+            for folder, it in own.items()
         ],
     )
     if foreign and not whole.problem:

@@ -8,7 +8,9 @@ import pytest
 from support import run_folder, run_pages
 from tollgate.gather import evidence
 from tollgate.record import manifest
-from tollgate.record.divided import RemoteEngine, divide
+from tollgate.taurus.divided import RemoteEngine, divide
+from tollgate.taurus.engine_host import Facts
+from tollgate.taurus.engine_probe import Answer
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 #: By so much is the clock of the second engine ahead.
@@ -28,6 +30,10 @@ def sent_by_both(recorded):
     return "".join(",".join(map(str, line)) + "\n" for line in lines)
 
 
+def facts(number):
+    return Facts(number, 2, jmeter="5.6.3", java="17", plugins="", plans={}, cpu="quick", cores=2)
+
+
 def divided(folder, *criteria):
     made = run_folder.make(folder, criteria, targets=[TARGET])
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
@@ -36,10 +42,8 @@ def divided(folder, *criteria):
     remotes = [
         RemoteEngine(
             share=manifest.ShareRecord(number=number, host=host, **known),
-            environment={"cpu": "quick", "cores": 2},
+            answer=Answer(host, facts(number), [], float(ahead_ms), uncertainty_ms=1.0),
             parts={},
-            offset_ms=float(ahead_ms),
-            uncertainty_ms=1.0,
         )
         for number, host, ahead_ms in zip((1, 2), HOSTS, (0, AHEAD_MS), strict=True)
     ]
