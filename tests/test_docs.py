@@ -14,6 +14,7 @@ from support import ROOT, golden
 from support.archived import unpacked
 from support.command import tollgate
 from tollgate.criteria.grammar import parse
+from tollgate.install.tools import NODE, node_folder
 from tollgate.study.published import CLAIMS
 
 README = ROOT / "README.md"
@@ -98,11 +99,15 @@ def test_the_readme_is_short_and_leads_to_every_page():
 
 def test_the_notice_names_every_package_that_is_installed_with_its_licence():
     notice = re.sub(r"[^a-z0-9]", "", (ROOT / "NOTICE").read_text().lower())
-    npm = json.loads((ROOT / "package.json").read_text())["dependencies"]
+    places = {node_folder(): NODE, ROOT: ROOT}
+    packages = {
+        name: place / "node_modules" / name / "package.json"
+        for place, source in places.items()
+        for name in json.loads((source / "package.json").read_text())["dependencies"]
+    }
     pins = (ROOT / "pyproject.toml").read_text().partition("dependencies = [")[2].partition("]")[0]
-    names = [*npm, *re.findall(r'"([\w-]+)"', pins)]
+    names = [*packages, *re.findall(r'"([\w-]+)"', pins)]
     assert [it for it in names if re.sub(r"[^a-z0-9]", "", it.lower()) not in notice] == []
-    packages = {it: ROOT / "node_modules" / it / "package.json" for it in npm}
     licences = {it: json.loads(path.read_text())["license"] for it, path in packages.items()}
     assert [name for name, licence in licences.items() if "GPL" in licence] == ["pm2"]
     for page in (ROOT / "NOTICE", README):

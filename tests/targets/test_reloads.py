@@ -6,7 +6,7 @@ import pytest
 from bzt import TaurusConfigError
 
 from tollgate.targets.pm2 import App, Pm2Error
-from tollgate.targets.reloads import Reloads, Timetable
+from tollgate.targets.reloads import Reloads, Timetable, period_of
 
 CLUSTER, FORK = App("cluster", 3002, "cluster", 2), App("fork", 3001, "fork", 1)
 LOG = logging.getLogger("test")

@@ -12,6 +12,7 @@ from tollgate.base.settings import number
 from tollgate.base.text import duration_text
 from tollgate.forecast.load import announce, load_steps
 from tollgate.forecast.read import read_forecast
+from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.report.console import steps_table
 

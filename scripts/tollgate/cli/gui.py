@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from tollgate.base.paths import STATE, SUITE, java_finds
+from tollgate.base.text import UserError
 from tollgate.install import assemble, tools
 
 PLAN = SUITE / "plans" / "check.jmx"
