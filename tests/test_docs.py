@@ -5,6 +5,7 @@ import functools
 import itertools
 import json
 import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ from tollgate.install.tools import NODE, node_folder
 from tollgate.study.published import CLAIMS
 
 README = ROOT / "README.md"
+CHANGELOG = ROOT / "CHANGELOG.md"
 ROOMS = ROOT / "scripts" / "tollgate" / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOMS, *DOCS]
+PAGES = [README, ROOT / "CONTRIBUTING.md", CHANGELOG, ROOMS, *DOCS]
 #: Without the changelog, which also names what is gone.
 GUIDES = [page for page in PAGES if page.name != "CHANGELOG.md"]
 #: Examples of what a reader makes.
@@ -95,6 +97,11 @@ def test_the_readme_is_short_and_leads_to_every_page():
     text = README.read_text()
     assert len(text.splitlines()) <= 200
     assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+def test_the_changelog_has_the_version_that_is_built_with_its_date():
+    newest = re.search(r"^## \[(\d\S*)\] - \d{4}-\d\d-\d\d$", CHANGELOG.read_text(), re.M)
+    assert newest[1] == metadata.version("tollgate")
 
 
 def test_the_notice_names_every_package_that_is_installed_with_its_licence():
