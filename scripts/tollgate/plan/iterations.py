@@ -37,13 +37,13 @@ def read_iteration(plan: Path, copy: Path, name: str, properties: Mapping[str, s
         raise PlanError(f"{plan}: {name!r} has no sampler that is switched on: enable one")
     pause_ms = longest_ms = 0.0
     for it in samplers:
-        endless = next((each for each in it.parents if is_endless(each)), None)
+        endless = next((each for each in it.controllers if is_endless(each)), None)
         if endless:
             raise PlanError(
                 f"{plan}: {endless.name!r} loops without an end that is known, and so does one "
                 "arrival: write how often"
             )
-        turns = math.prod(each.loops or 1 for each in it.parents if each.kind == LOOP)
+        turns = math.prod(each.loops or 1 for each in it.controllers if each.kind == LOOP)
         pause_ms += turns * _pause_ms(plan, it)
         longest_ms += turns * (it.timeout_ms or _PATIENCE_MS)
     return Iteration(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)

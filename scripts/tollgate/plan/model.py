@@ -81,7 +81,7 @@ class Sampler:
     """One sampler. `kind` TestAction is a Flow Control Action, which leaves no row in the JTL
     although timers in its scope apply to it as to any sampler.
 
-    timers: all in scope, outermost first. parents: controllers around it, outermost first.
+    timers: all in scope, outermost first. controllers: those around it, outermost first.
     hidden_by: the Transaction Controller whose parent sample takes the place of its row.
     pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
@@ -91,7 +91,7 @@ class Sampler:
     label: PlanLabel
     kind: str
     timers: tuple[Timer, ...] = ()
-    parents: tuple[Controller, ...] = ()
+    controllers: tuple[Controller, ...] = ()
     hidden_by: str = ""
     pause_ms: float | None = 0.0
     timeout_ms: float | None = None

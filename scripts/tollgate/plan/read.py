@@ -68,7 +68,7 @@ class _Scope:
     read_timer has them."""
 
     timers: tuple[Timer, ...] = ()
-    parents: tuple[Controller, ...] = ()
+    controllers: tuple[Controller, ...] = ()
     hidden_by: str = ""
     timeout_ms: float | None = None
     is_cached: bool = False
@@ -140,7 +140,7 @@ class _Reader:
                     label=self._label(child),
                     kind=child.kind,
                     timers=inner.timers,
-                    parents=scope.parents,
+                    controllers=scope.controllers,
                     hidden_by=scope.hidden_by,
                     pause_ms=self._own_pause_ms(child),
                     timeout_ms=self._timeout_ms(child, inner),
@@ -157,12 +157,12 @@ class _Reader:
         is_controller = not (
             element.is_sampler or element.kind == "TestPlan" or element.is_thread_group
         )
-        parents = [self._controller(element)] if is_controller else []
+        own = [self._controller(element)] if is_controller else []
         is_parent = is_controller and self._is_parent(element)
         return _Scope(
             timers=(*scope.timers, *(read_timer(it, self._expander, counters) for it in timers)),
-            parents=(*scope.parents, *parents),
-            hidden_by=scope.hidden_by or (parents[0].name if is_parent else ""),
+            controllers=(*scope.controllers, *own),
+            hidden_by=scope.hidden_by or (own[0].name if is_parent else ""),
             timeout_ms=self._default_timeout_ms(element, scope),
             is_cached=self._is_cached(element, scope),
             group=group,

@@ -39,12 +39,12 @@ def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
         return
     lasting: set[Controller] = set()
     for sampler in group.samplers:
-        if not lasting <= set(sampler.parents):
+        if not lasting <= set(sampler.controllers):
             return  # behind a loop that may not end
         if _may_jump(sampler):
             return  # it may end the thread or its turn
-        lasting |= {it for it in sampler.parents if is_endless(it) or it.kind in _LASTING}
-        if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.parents)):
+        lasting |= {it for it in sampler.controllers if is_endless(it) or it.kind in _LASTING}
+        if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.controllers)):
             yield sampler
 
 
@@ -72,7 +72,7 @@ def wait_s(group: ThreadGroup, first: Sampler) -> float:
 def is_steady(group: ThreadGroup) -> bool:
     """Whether each turn of the group's threads, and of each loop in it, leaves a sample for
     certain, so that pauses alone are between two samples of a thread."""
-    around = {controller for sampler in group.samplers for controller in sampler.parents}
+    around = {controller for sampler in group.samplers for controller in sampler.controllers}
     if group.may_be_cached or any(controller.kind in _HOLDING for controller in around):
         return False
     loops = [each for each in around if each.kind in _REPEATING]
@@ -83,8 +83,8 @@ def _leaves_a_sample(group: ThreadGroup, loop: Controller) -> bool:
     """Whether each turn of a loop in the group does."""
     return any(
         sampler.kind != FLOW_CONTROL
-        and loop in sampler.parents
-        and all(map(_runs_once, sampler.parents[sampler.parents.index(loop) + 1 :]))
+        and loop in sampler.controllers
+        and all(map(_runs_once, sampler.controllers[sampler.controllers.index(loop) + 1 :]))
         for sampler in group.samplers
     )
 
@@ -141,7 +141,7 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
     if group.kind not in LOOPING or unknown or group.loops is None or not group.samplers:
         return None
     duration_s = group.duration_s or math.inf
-    if group.loops < 0 or any(is_endless(each) for it in certain for each in it.parents):
+    if group.loops < 0 or any(is_endless(each) for it in certain for each in it.controllers):
         return StatedEnd(duration_s)
     if not certain:
         return None
@@ -150,13 +150,13 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
     if may_jump or group.on_sample_error == "startnextloop" or any(map(_may_jump, group.samplers)):
         return StatedEnd(duration_s, {ANY: group.loops})
     needs: Counter[PlanLabel] = Counter()
-    parents = {it.label.text: it.label for it in group.transactions}
+    labels = {it.label.text: it.label for it in group.transactions}
     for sampler in certain:
-        label = parents[sampler.hidden_by] if sampler.hidden_by else sampler.label
+        label = labels[sampler.hidden_by] if sampler.hidden_by else sampler.label
         if sampler.hidden_by:  # one for all that are in it
             needs[label] = group.loops
         else:
-            turns = (each.loops or 1 for each in sampler.parents if each.kind == LOOP)
+            turns = (each.loops or 1 for each in sampler.controllers if each.kind == LOOP)
             needs[label] += group.loops * math.prod(turns)
     return StatedEnd(duration_s, dict(needs))
 

@@ -132,7 +132,7 @@ def _limit(group: ThreadGroup, governed: tuple[Sampler, ...]) -> int | None:
     where there are no threads."""
     if group.threads == 0:  # one that is off
         return 0
-    always = all(parent.is_plain for sampler in governed for parent in sampler.parents)
+    always = all(parent.is_plain for sampler in governed for parent in sampler.controllers)
     if group.loops is None or group.loops < 0 or group.threads is None or not always:
         return None
     return group.loops * group.threads * len(governed)
@@ -164,18 +164,18 @@ def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
     picked: tuple[object, ...] | None = None
     begun: set[object] = set()
     for sampler in samplers:
-        if picked is not None and sampler.parents[: len(picked)] != picked:
+        if picked is not None and sampler.controllers[: len(picked)] != picked:
             break
         branch = _branch(sampler, picked)
         if branch in begun or (sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0):
             continue
         firsts.append(sampler)
-        kinds = [p.kind for p in sampler.parents if not p.is_plain and p.kind not in _REPEATING]
+        kinds = [p.kind for p in sampler.controllers if not p.is_plain and p.kind not in _REPEATING]
         if picked is None and all(kind in _PICKING for kind in kinds):
             if not kinds:
                 break
-            outermost = next(i for i, p in enumerate(sampler.parents) if p.kind in _PICKING)
-            picked = sampler.parents[: outermost + 1]
+            outermost = next(i for i, p in enumerate(sampler.controllers) if p.kind in _PICKING)
+            picked = sampler.controllers[: outermost + 1]
             branch = _branch(sampler, picked)
         if picked is not None and kinds == [picked[-1].kind]:
             begun.add(branch)
@@ -185,6 +185,6 @@ def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
 def _branch(sampler: Sampler, picked: tuple[object, ...] | None) -> object:
     """Return what a controller that picks one child picks with this sampler: the sampler itself
     or the controller around it, of which an arrival, a thread of its own, sees the beginning."""
-    if picked is None or len(sampler.parents) == len(picked):
+    if picked is None or len(sampler.controllers) == len(picked):
         return sampler
-    return sampler.parents[len(picked)]
+    return sampler.controllers[len(picked)]

@@ -112,12 +112,12 @@ def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
 def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
     """Of one .cpuprofile. Raises LookupError and TypeError for what is none."""
     nodes = {node["id"]: node for node in profile["nodes"]}
-    parents = {child: node["id"] for node in nodes.values() for child in node.get("children", ())}
+    above_of = {child: node["id"] for node in nodes.values() for child in node.get("children", ())}
     paths: dict[int, tuple[Frame, ...]] = {}
 
     def path(number: int) -> tuple[Frame, ...]:
         if number not in paths:
-            above = path(parents[number]) if number in parents else ()
+            above = path(above_of[number]) if number in above_of else ()
             paths[number] = (*above, _frame(nodes[number]["callFrame"], roots))
         return paths[number]
 
