@@ -118,7 +118,7 @@ def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
     if len({(timer.replay, timer.reason) for timer in timers}) > 1:
         return "unlike timers share one queue of events in its thread group"
     counted = next((it for it in timers if isinstance(it.replay, EvenArrivals)), None)
-    is_first = governed == group.samplers[:1] and all(it.is_plain for it in governed[0].parents)
+    is_first = governed == group.samplers[:1] and all(it.is_plain for it in governed[0].controllers)
     if counted and not is_first:
         return (
             f"'{counted.name}' knows one arrival for each turn of the thread group: let it apply "
