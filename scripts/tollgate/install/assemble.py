@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tollgate.base import paths
+from tollgate.base.text import UserError
 from tollgate.install import tools
 
 #: Both fill the folder in which they are called, with what they find in the folder named last.
@@ -29,7 +30,7 @@ COMMANDS = {
 }
 
 
-class InstallError(Exception):
+class InstallError(UserError):
     """One line: what can't be installed, why, and what to do."""
 
 
