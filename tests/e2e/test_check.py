@@ -28,7 +28,9 @@ SCHEMA = support.ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
 CRITERIA = mostly_right(*TARGETS)
 MODES = {"fork": "kpi.jtl", "cluster": "kpi-1.jtl"}
-SHORT = only("fork", CRITERIA, {"verdict": LENIENT}, warmup=WARMUP_S, measured=6)
+#: A third of the usual rates, which a busy machine sends in time as well.
+RATES = {f"{it}_rate": 4 for it in ("calculate", "sum", "search")}
+SHORT = only("fork", CRITERIA, {"verdict": LENIENT}, warmup=WARMUP_S, measured=6, **RATES)
 SHORT["~execution"].append({"scenario": "cluster"})
 
 
@@ -70,7 +72,8 @@ def copy(tmp_path_factory):
 def passed(copy, proxy):
     """The command of the CI job, where everything is as odd as it may be."""
     folder = copy.root.parent
-    (folder / "home").mkdir()
+    (folder / "home").mkdir(exist_ok=True)
+    shutil.rmtree(copy.root / "reports" / "run", ignore_errors=True)  # of a first go
     # Java finds no file of such a name in the locale `C`, which many a CI job has.
     odd = {"LC_ALL": "C", "LOG_REQUESTS": "true", "HOME": str(folder / "home"), **named(proxy)}
     places = {"root": copy.root, "root_of_runs": copy.root / "reports"}
