@@ -4,15 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
 
+from certification import burner
 from certification.probe import ProbeError, paths_of, probe, timing
 from certification.processes import ended, neighbour, run_to_end, stop
 from support import wait_until
 
-BURNER = [sys.executable, "-m", "certification.burner", "7"]
+BURNER = [sys.executable, burner.__file__, "7"]
 # Ends in good order when asked to, and says so in a file.
 POLITE = """
 import pathlib, signal, sys, time
@@ -59,7 +61,8 @@ with neighbour(True, 7, 60):
 
 def test_a_neighbour_ends_when_its_starter_was_killed_without_a_word():
     command = [sys.executable, "-c", STARTER]
-    starter = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    env = os.environ | {"PYTHONPATH": str(Path(burner.__file__).parents[1])}
+    starter = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
     pid = int(starter.stdout.readline())
     starter.kill()
     starter.wait()

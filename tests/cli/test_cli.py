@@ -6,6 +6,7 @@ import pytest
 
 import support
 from support import command, run_folder
+from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
@@ -148,7 +149,7 @@ def test_a_folder_that_is_no_runs_is_refused(refusal, tmp_path):
 def test_samples_of_a_run_that_has_not_ended_have_no_seal_and_prove_nothing(tollgate, tmp_path):
     unsealed(tmp_path, ended=None)
     code, out, _ = tollgate("judge", tmp_path)
-    assert code == 1
+    assert code == ExitCode.INVALID
     assert "no seal" in out
 
 

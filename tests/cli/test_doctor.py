@@ -155,18 +155,18 @@ def jmeter_home(tmp_path):
     return make
 
 
-def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home):
+def test_a_jmeter_home_of_another_version_is_told_as_an_installation_would(jmeter_home):
     home = jmeter_home("5.4.1", "casutg", "tst")
     assert told(doctor(JMETER_HOME=str(home)), "JMeter") == [
         *(FAIL, f"JMETER_HOME={home} is JMeter 5.4.1, but the plans need 5.6.3"),
-        "unset JMETER_HOME to use the project's own JMeter",
+        "unset JMETER_HOME to use Tollgate's own JMeter",
     ]
 
 
 def test_a_jmeter_home_without_the_plugins_is_told_with_how_to_add_them(jmeter_home):
     home = jmeter_home("5.6.3", "tst")
     status, found, todo = told(doctor(JMETER_HOME=str(home)), "JMeter")
-    assert (status, found) == (WARN, f"the JMeter in {home} lacks the plugins jpgc-casutg.")
+    assert (status, found) == (WARN, f"The JMeter in {home} lacks the plugins jpgc-casutg.")
     assert todo.endswith("install jpgc-casutg")
 
 

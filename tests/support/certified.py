@@ -38,7 +38,10 @@ def finished(number, condition="aa", verdict="PASS", **changes):
     """A run with one finding, whose verdict is the run's. number: its seed."""
     values = {
         **{"seed": number, "began": "2026-11-21T10:00:00+00:00", "wall_s": 90.0, "seconds": 60.0},
-        **{"exit_code": int(ExitCode[verdict]), "findings": (finding(verdict),)},
+        **{
+            "exit_code": ExitCode.__members__.get(verdict, ExitCode.ERROR).value,
+            "findings": (finding(verdict),),
+        },
         **{"cores": 2, "promise": PROMISE, "environment": ENVIRONMENT},
         "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
     }

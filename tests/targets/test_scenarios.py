@@ -98,7 +98,7 @@ def test_a_timetable_of_reloads_that_nobody_can_follow_is_refused(setting, said)
     ("variable", "told"),
     [
         ("PATH", "targets: node is not on PATH"),
-        ("JMETER_HOME", r"targets: JMeter is not in {}/bin/jmeter: run scripts/bootstrap"),
+        ("JMETER_HOME", r"targets: JMeter is not in {}/bin/jmeter: run `tollgate install`"),
     ],
 )
 def test_a_tool_that_is_missing_is_named_and_not_downloaded(tmp_path, monkeypatch, variable, told):

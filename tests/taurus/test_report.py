@@ -80,7 +80,9 @@ def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_pat
     monkeypatch.setattr(assemble, "SCRIPTS", (tmp_path / "uPlot.js",))
     report.post_process()
     warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
-    assert any("no index.html: no page:" in it and "run scripts/bootstrap" in it for it in warnings)
+    assert any(
+        "no index.html: no page:" in it and "run `tollgate install`" in it for it in warnings
+    )
     assert all("\n" not in it for it in warnings)
 
 

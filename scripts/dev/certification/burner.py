@@ -1,4 +1,4 @@
-"""A noisy neighbour: `python -m certification.burner SEED SECONDS` burns one core now and then.
+"""A noisy neighbour: `burner.py SEED SECONDS` burns one core now and then.
 
 It ends after SECONDS, or as soon as its standard input is closed, which also a starter that was
 killed does. The bursts are drawn from SEED.

@@ -31,7 +31,7 @@ def neighbour(wanted: bool, seed: int, seconds: float) -> Iterator[dict]:
     if not wanted:
         yield facts
         return
-    command = [sys.executable, "-m", "certification.burner", str(seed), str(seconds)]
+    command = [sys.executable, burner.__file__, str(seed), str(seconds)]
     began = time.monotonic()
     with ended(command, os.environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         facts["burns"] = f"one core, in bursts and pauses of {burner.MEAN_S:g} s in the mean"
