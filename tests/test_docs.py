@@ -11,15 +11,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support import ROOT, golden
+from support import ROOT, ci_files, golden
 from support.archived import unpacked
 from support.command import tollgate
+from tollgate.base.exit_codes import ExitCode
 from tollgate.criteria.grammar import parse
 from tollgate.install.tools import NODE, node_folder
+from tollgate.judge.verdicts import ORDER
 from tollgate.study.published import CLAIMS
 
 README = ROOT / "README.md"
 CHANGELOG = ROOT / "CHANGELOG.md"
+RUN = ROOT / "scripts" / "run"
 ROOMS = ROOT / "scripts" / "tollgate" / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [README, ROOT / "CONTRIBUTING.md", CHANGELOG, ROOMS, *DOCS]
@@ -97,6 +100,23 @@ def test_the_readme_is_short_and_leads_to_every_page():
     text = README.read_text()
     assert len(text.splitlines()) <= 200
     assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+def name_of(code):
+    """As people write it: verdicts by their names, what else there is in words."""
+    return code.name if code.name in ORDER else code.name.lower()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/outputs.md"])
+def test_a_table_of_exit_codes_is_that_of_the_code(name):
+    rows = re.findall(r"^\| (\d) \| (\w*) ?\| \w", (ROOT / name).read_text(), re.M)
+    assert rows == [(str(int(it)), it.name if it.name in ORDER else "") for it in ExitCode]
+
+
+@pytest.mark.parametrize("path", [ci_files.GITHUB, ci_files.GITLAB, ci_files.JENKINS, RUN], ids=str)
+def test_the_exit_codes_in_a_comment_are_those_of_the_code(path):
+    text = re.sub(r"\n *(#|//) *", " ", path.read_text())
+    assert ", ".join(f"{it:d} {name_of(it)}" for it in ExitCode) in text
 
 
 def test_the_changelog_has_the_version_that_is_built_with_its_date():
