@@ -221,8 +221,10 @@ def end_those_under_way():
 
 
 def _of_job(name):
-    """The command of a job in the shell in which GitHub runs it; what follows are its options."""
-    text = f'{ci_files.github_commands()[name].text} "$@"'
+    """The command of a job in the shell in which GitHub runs it, without its second try; what
+    follows are its options."""
+    command = ci_files.github_commands()[name].text.partition(" || ")[0]
+    text = f'{command} "$@"'
     return ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, name]
 
 
