@@ -8,7 +8,7 @@ import pytest
 from e2e.bzt_run import Run, assert_on_the_page_of_the_job
 from e2e.comparing import SHORT, assert_nothing_left, cache_of
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")

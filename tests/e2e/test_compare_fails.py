@@ -8,7 +8,7 @@ import pytest
 import support
 from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT, assert_nothing_left
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 
 def settings(*gate):
