@@ -16,6 +16,7 @@ import time
 from bzt import ManualShutdown, ToolError, cli
 
 from tollgate.base import disk as room
+from tollgate.base.exit_codes import ExitCode
 from tollgate.base.processes import end_by
 from tollgate.cli import artifacts
 from tollgate.install.tools import jmeter_home
@@ -63,7 +64,13 @@ def main() -> None:
     end_by(lambda: None)  # what is left takes no time
     secrecy.hide_in_by_products(command.engine)
     judge_unstarted(command.engine)
-    sys.exit(code or unproven(command.engine))
+    sys.exit(_told(command.engine, code) or unproven(command.engine))
+
+
+def _told(engine: Engine, code: int) -> int:
+    """The verdict's code where Taurus has its one for whatever went wrong, as a killed JMeter."""
+    judged = under_way(engine).judged
+    return judged.verdict.exit_code or code if judged and code == ExitCode.ERROR else code
 
 
 def _performed(command: cli.CLI, configs: list[str]) -> int:
