@@ -116,7 +116,8 @@ def test_jmeter_is_checked_with_autocannon_alone_and_not_against_nothing():
     assert without_missing_autocannon(DESIGN, "9.0.0") == (DESIGN, ())
     cells, reasons = without_missing_autocannon(DESIGN, None)
     assert [*cells] == [cell for cell in DESIGN if cell not in crosscheck]
-    assert reasons == ("autocannon is not installed, so that crosscheck is left out: run `npm ci`",)
+    what = "autocannon is not installed, so that crosscheck is left out"
+    assert reasons == (f"{what}: run `tollgate install`",)
 
 
 def test_the_design_asks_apps_that_the_ecosystem_has_and_those_behind_the_balancer():
