@@ -129,7 +129,10 @@ def _report(arguments: argparse.Namespace) -> int:
         print(runs_page.write(arguments.run))
         return 0
     record = manifest.read(arguments.run)
-    assemble.provide()
+    try:
+        assemble.provide()
+    except assemble.InstallError as problem:  # only dashboards need JMeter
+        print(f"tollgate: {problem}", file=sys.stderr)
     jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
     until_ms = judged_until_ms(arguments.run, record)
     problems = dashboard.draw_all(arguments.run, jtls, arguments.dashboards, until_ms)
