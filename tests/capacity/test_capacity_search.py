@@ -195,6 +195,8 @@ def test_a_ratio_has_the_distances_of_both_intervals():
     ("changed", "named"),
     [
         ({"limits": ()}, "limits"),
+        ({"start_rate": 0.5}, "start_rate"),
+        ({"lead_s": 5.0}, "lead_s"),
         ({"budget_s": 100.0}, "budget"),
     ],
 )

@@ -70,7 +70,7 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
     assert "services by URL" in ended.json("why.json")["problem"]
     assert "No profile: base and head are services by URL" in ended.page
-    ruled_out = r"ruled out are rises of (typical by \S+\s%, )?p50 by 90\s%[.,]"
+    ruled_out = r"ruled out is a rise of (typical by \S+\s%, of )?p50 by 90\s%[.,]"
     assert re.search(f"Head against base, of search alone: {ruled_out}", ended.page)
 
 

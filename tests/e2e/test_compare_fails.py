@@ -45,12 +45,10 @@ def test_twice_the_work_fails_by_the_label_that_gates_whatever_ends_the_profile(
 
 
 AURORA = "app/targets/search/carriers/aurora.js"
-SORT = "again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));"
-#: So long that V8 does not inline the function into its caller, which would then bear the time.
-SORTS_AGAIN = f"""const again = JSON.parse(raw).result.offers;
-  for (let times = 0; times < 3000; times += 1) {{
-    {SORT * 16}
-  }}
+SORTS_AGAIN = """const again = JSON.parse(raw).result.offers;
+  for (let times = 0; times < 50000; times += 1) {
+    again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));
+  }
   return JSON.parse(raw)"""
 
 

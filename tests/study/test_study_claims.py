@@ -123,7 +123,10 @@ UNSOUND = {
         {"cores": np.repeat([[1.4], [0.5], [0.05]], ROUNDS, axis=1)},
         "the generator was the bottleneck ({0} at {1} user",
     ),
-    "a generator that nobody watched": ({"cores": np.full((3, ROUNDS), np.nan)}, "not known"),
+    "a generator that nobody watched": (
+        {"cores": np.repeat([[np.nan], [1.0], [0.5]], ROUNDS, axis=1)},
+        "not known",
+    ),
 }
 
 

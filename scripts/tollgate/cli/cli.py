@@ -61,7 +61,7 @@ def main() -> None:
             with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(problem, BrokenPipeError):  # a reader such as `head` has enough
-            for line in str(problem).splitlines():
+            for line in str(problem).splitlines() or [type(problem).__name__]:
                 print(f"tollgate: {line}", file=sys.stderr)
     sys.exit(code)
 

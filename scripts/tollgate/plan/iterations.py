@@ -29,7 +29,7 @@ class Iteration:
 
 
 def read_iteration(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Iteration:
-    """What a pass is by what the copy says of it."""
+    """What an iteration is, by what the copy says of it."""
     every = [it for group in read_plan(copy, properties).groups for it in group.samplers]
     samplers = [it for it in every if it.hidden_by == name]
     sent = [it for it in samplers if it.kind != FLOW_CONTROL]

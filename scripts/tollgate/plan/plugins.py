@@ -37,8 +37,12 @@ def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
         return {}
     jars = [*home.glob("lib/ext/*.jar"), *home.glob("lib/*.jar"), *home.glob("lib/junit/*.jar")]
     jars += [jar for folder in {file.parent for file in files} for jar in folder.glob("*.jar")]
-    there = set().union(*map(_files_in, jars))
-    return {it: naming[it] for it in wanted if f"{it.replace('.', '/')}.class" not in there}
+    absent = {f"{it.replace('.', '/')}.class": it for it in wanted}
+    for jar in jars:
+        if not absent:
+            break
+        absent = {file: it for file, it in absent.items() if file not in _files_in(jar)}
+    return {it: naming[it] for it in absent.values()}
 
 
 def advice(absent: dict[str, Path], home: Path) -> str:

@@ -53,21 +53,21 @@ def checks(run: Path, blocks: Sequence[Block], cells: Mapping[Cell, CellData]) -
     """A Check for each tool that has measured blocks in this run, in the order of their names: of
     autocannon, and in older runs of others too.
 
-    run: the run's folder, which holds crosscheck/<block>.json. cells: the run's data, JMeter's cell
-    of the experiment among them.
+    run: the run's folder, which holds crosscheck/<block>.json. cells: the run's data; without
+    JMeter's cell of the experiment no check has ratios.
     """
     measured = [each for each in blocks if each.cell.experiment == CROSSCHECK and each.round]
-    jmeter = [data for cell, data in cells.items() if cell.key[:2] == (CROSSCHECK, JMETER)]
+    jmeter = next((data for it, data in cells.items() if it.key[:2] == (CROSSCHECK, JMETER)), None)
     return tuple(
-        _check(run, tool, [block for block in measured if block.cell.arm == tool], jmeter[0])
+        _check(run, tool, [block for block in measured if block.cell.arm == tool], jmeter)
         for tool in sorted({block.cell.arm for block in measured} - {JMETER})
     )
 
 
-def _check(run: Path, tool: str, blocks: Sequence[Block], jmeter: CellData) -> Check:
+def _check(run: Path, tool: str, blocks: Sequence[Block], jmeter: CellData | None) -> Check:
     results, lost = _results(run / CHECKS, blocks)
     version = ", ".join(sorted({each.version for each in results.values()}))
-    rounds = [number for number in jmeter.rounds if number in results]
+    rounds = [number for number in (jmeter.rounds if jmeter else ()) if number in results]
     used = [results[number] for number in rounds]
     if not used:
         nothing = dict.fromkeys(NAMES, Estimate(None, note="no round has blocks of both"))
@@ -97,7 +97,8 @@ def _results(
         try:
             found[block.round] = records.parse(AutocannonResult, json.loads(path.read_text()))
         except (OSError, ValueError) as error:
-            lost.append(f"round {block.round}: {CHECKS}/{path.name} can't be read: {error}")
+            why = getattr(error, "strerror", None) or error  # without the place of the run's folder
+            lost.append(f"round {block.round}: {CHECKS}/{path.name} can't be read: {why}")
     return found, lost
 
 

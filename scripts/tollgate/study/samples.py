@@ -41,7 +41,7 @@ def read(
     servers behind it.
 
     Raises JtlError for a JTL that can't be read or was not written by a study, or whose samples
-    contradict the blocks, and load.CpuError for a cpu.jsonl that is none.
+    contradict the blocks, and CpuError for a cpu.jsonl that is none.
     """
     with using(source or run / "kpi.jtl") as store:
         spans = read_spans(store)

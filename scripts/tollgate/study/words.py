@@ -42,7 +42,7 @@ def users(count: int) -> str:
 def summary(study: StudyResult, cpu: str) -> str:
     """What the run says of the claims, in one sentence, and on which machine."""
     where = f"on {cpu} with {study.cores} {'core' if study.cores == 1 else 'cores'}"
-    return f"{headline(study)}, {where}."
+    return f"{headline(study)}, of {sum(_counts(study))} published, {where}."
 
 
 def headline(study: StudyResult) -> str:

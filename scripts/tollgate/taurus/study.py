@@ -140,7 +140,7 @@ class Study(OwnLoad):
         """Append the blocks that follow the warm-up to those that JMeter reads, and let it go on.
         Raises ToolError."""
         whose = "study: no blocks after the warm-up"
-        with problems_as(ToolError, whose, DesignError, JtlError, OSError):
+        with problems_as(ToolError, whose, JtlError, OSError):
             with Growing(self.executor.kpi_jtl).read() as store:
                 spans = read_spans(store)
             found = warmed(self.blocks, spans)

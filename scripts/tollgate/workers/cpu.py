@@ -119,9 +119,9 @@ def idle_s() -> float:
 
 def own_cores() -> tuple[int, float]:
     """(how many CPUs this process may run on, CPU seconds in which they had nothing to do)"""
-    every = psutil.cpu_times(percpu=True)
+    every, ours = psutil.cpu_times(percpu=True), allowed()
     # Cores that are switched off are not among them: then numbers are no places.
-    mine = [every[it] for it in allowed()] if max(allowed()) < len(every) else every
+    mine = [every[it] for it in ours] if max(ours) < len(every) else every
     return len(mine), sum(map(_idle_s, mine))
 
 

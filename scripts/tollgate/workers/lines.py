@@ -118,5 +118,7 @@ class SeriesOf:
 
 
 def _series(worker: str, values: array[float]) -> WorkerSeries:
-    second, pid, restarts, *measured = np.array(values).reshape(-1, 3 + len(_MEASURED)).T.copy()
+    second, pid, restarts, *measured = (
+        np.frombuffer(values).reshape(-1, 3 + len(_MEASURED)).T.copy()
+    )
     return WorkerSeries(worker, second, pid.astype(int), restarts.astype(int), *measured)

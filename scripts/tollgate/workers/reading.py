@@ -40,7 +40,7 @@ def read_watch(
     reloads: Sequence[Window] = (),
     of_several: bool = False,
 ) -> tuple[Watched, Resources]:
-    """Both of them in one go through the file. Memory: some 80 bytes a look at a worker.
+    """Both of them in one go through the file. Memory: a row of numbers for each look at a worker.
 
     of_several: call its workers `0 of pi-2`, since other apps have a worker 0 as well.
     """

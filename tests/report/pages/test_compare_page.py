@@ -69,8 +69,8 @@ def test_the_sentence_names_what_is_worse_the_largest_change_first():
 
 
 ALL_OF_IT = (
-    "ruled out are rises of typical by 2 %, p50 by 5 %, p95 by 5 %, stalls by 3 points, "
-    "errors by 0.2 points."
+    "ruled out is a rise of typical by 2 %, of p50 by 5 %, of p95 by 5 %, of stalls by 3 points, "
+    "of errors by 0.2 points."
 )
 SENTENCES = [
     ("INVALID", "every kind", "The measurement is broken, so that nothing can be said of head."),
@@ -88,10 +88,10 @@ def test_the_sentence_says_no_more_than_the_verdict(of, name, said):
 
 
 SOME_GATE = [
-    (lambda it: it.metric == "p50", ": ruled out are rises of p50 by 5 %."),
-    (lambda it: it.metric == ERRORS, ": ruled out are rises of errors by 0.2 points."),
+    (lambda it: it.metric == "p50", ": ruled out is a rise of p50 by 5 %."),
+    (lambda it: it.metric == ERRORS, ": ruled out is a rise of errors by 0.2 points."),
     (lambda it: it.label == "search" and it.gates, f", of search alone: {ALL_OF_IT}"),
-    (lambda it: it.key == ("sum", "p50"), ", of sum alone: ruled out are rises of p50 by 5 %."),
+    (lambda it: it.key == ("sum", "p50"), ", of sum alone: ruled out is a rise of p50 by 5 %."),
 ]
 
 
@@ -110,7 +110,7 @@ def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said):
 def test_of_many_labels_that_have_a_say_the_sentence_names_some():
     each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in "abcdefg")
     said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
-    assert said.startswith("Head against base, of a, b, c, d and 2 more alone: ruled out are ")
+    assert said.startswith("Head against base, of a, b, c, d and 2 more alone: ruled out is ")
 
 
 def test_what_is_better_is_told_of_a_head_that_passes():
@@ -133,7 +133,7 @@ def test_where_something_else_decided_the_page_has_the_verdict_s_own_sentence(tm
     """Head fails all of a label that has no say."""
     shown = page_of(tmp_path, Load(both(failing=(0, 1)), settings=SEARCH_ALONE))
     assert "The run failed, though no criterion was violated" in shown
-    assert "ruled out are rises" not in shown
+    assert "of search alone: ruled out is" not in shown
 
 
 def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path):

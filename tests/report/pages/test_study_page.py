@@ -67,7 +67,7 @@ def claimed(*told):
 )
 def test_the_first_sentence_says_how_many_claims_hold_and_where(told, sentence):
     text = summary(claimed(*told), "AMD EPYC")
-    assert text == f"{sentence}, on AMD EPYC with 2 cores."
+    assert text == f"{sentence}, of {len(told)} published, on AMD EPYC with 2 cores."
 
 
 def test_what_can_not_be_told_is_no_answer_of_its_own():

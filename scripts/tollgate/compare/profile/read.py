@@ -24,7 +24,7 @@ FOLDER = "profile"
 SIDES = ("base", "head")
 #: Seconds of a block, and between two of them for what one that ends writes.
 BLOCK_S, GAP_S = 1.5, 0.25
-#: Of them, in a profile.
+#: Blocks of a profile.
 BLOCKS = 22
 #: Medians of the time between samples.
 LONGEST = 3

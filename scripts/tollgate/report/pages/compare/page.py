@@ -152,17 +152,17 @@ def _by_criterion(verdict: RunVerdict) -> str:
 
 
 def _ruled_out(comparison: Comparison) -> str:
-    """`, of search alone: ruled out are rises of p50 by 5 %, errors by 0.2 points`. No labels where
-    all gate."""
+    """`, of search alone: ruled out is a rise of p50 by 5 %, of errors by 0.2 points`. No labels
+    where all gate."""
     settings, gating = comparison.gate.settings, comparison.gating
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     rises = [
-        f"{metric} by {100 * settings.effect_of(metric):g} {'points' if metric in SHARES else '%'}"
-        for metric in dict.fromkeys(it.metric for it in gating)
+        f"of {it} by {100 * settings.effect_of(it):g} {'points' if it in SHARES else '%'}"
+        for it in dict.fromkeys(each.metric for each in gating)
     ]
     whose = "" if is_all else f", of {_and(labels)} alone"
-    return f"{whose}: ruled out are rises of {', '.join(rises)}"
+    return f"{whose}: ruled out is a rise {', '.join(rises)}"
 
 
 def _and(names: Sequence[str]) -> str:
