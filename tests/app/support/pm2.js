@@ -1,13 +1,19 @@
 'use strict';
 
-const { execFile } = require('node:child_process');
+const { execFile, execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { promisify } = require('node:util');
 const { cleanEnv, freePort, ROOT } = require('./processes');
 
-const PM2 = require.resolve('pm2/bin/pm2');
+/** The folder of PM2, which Tollgate installs apart from the packages of its suites. */
+const PM2 = execFileSync(
+  path.join(ROOT, '.venv', 'bin', 'python'),
+  ['-c', 'from tollgate.install.tools import node_package; print(node_package("pm2"))'],
+  { cwd: ROOT, encoding: 'utf8' },
+).trim();
+const COMMAND = path.join(PM2, 'bin', 'pm2');
 const ECOSYSTEM = path.join(ROOT, 'ecosystem.config.js');
 const APPS = require(ECOSYSTEM).apps.map(({ name }) => name);
 
@@ -26,11 +32,13 @@ async function ownPm2(t, settings = {}) {
   const env = cleanEnv({
     PM2_HOME: home,
     PM2_DISABLE_VERSION_CHECK: 'true', // nothing here needs the network
+    PM2_PACKAGE: PM2,
+    NODE_PATH: path.dirname(PM2),
     ...Object.fromEntries(APPS.map((name) => [variable(name), String(ports[name])])),
     ...settings,
   });
   const pm2 = async (...args) =>
-    (await promisify(execFile)(process.execPath, [PM2, ...args], { env, cwd: home })).stdout;
+    (await promisify(execFile)(process.execPath, [COMMAND, ...args], { env, cwd: home })).stdout;
   t.after(async () => {
     await pm2('kill');
     fs.rmSync(home, { recursive: true, force: true });
