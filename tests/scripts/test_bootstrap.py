@@ -30,9 +30,9 @@ OFFLINE = "-Djpgc.repo.address=./plugins.json -Djpgc.repo.sendstats=false"
 GRACE = 2
 
 
-def bootstrap(project, **settings):
+def bootstrap(project, *arguments, **settings):
     env = support.environment(LC_ALL="C", **settings)
-    return support.run(project / "scripts" / "bootstrap", env=env)
+    return support.run(project / "scripts" / "bootstrap", *arguments, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_an_interrupted_installation_is_mended_by_the_next_call(installed):
     for command in (
         ("node", "-e", "require('express')"),
         (f"{NODE}/.bin/pm2", "--version"),
-        (".venv/bin/python", "-c", "import bzt, duckdb, pytest; from tollgate import targets"),
+        (".venv/bin/python", "-c", "import bzt, duckdb; from tollgate import targets"),
         (f"{JMETER}/bin/jmeter", "--version", "-j", "/dev/null"),
     ):
         done = support.run(*command, cwd=installed)
@@ -110,6 +110,20 @@ def test_a_further_call_does_nothing_and_says_nothing(installed):
     done = bootstrap(installed, JMETER_HOME="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [(installed / stamp).stat().st_mtime_ns for stamp in STAMPS] == before
+
+
+def test_what_developers_need_is_installed_for_them_alone_and_once(installed):
+    def has_pytest():
+        return support.run(installed / ".venv/bin/python", "-c", "import pytest").returncode == 0
+
+    assert not has_pytest()
+    added = bootstrap(installed, "dev", JMETER_HOME="")
+    assert added.returncode == 0, added.stderr
+    assert has_pytest()
+    for arguments in (["dev"], []):
+        again = bootstrap(installed, *arguments, JMETER_HOME="")
+        assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert has_pytest()
 
 
 def test_the_plugins_manager_says_that_the_plugins_are_installed(installed):
