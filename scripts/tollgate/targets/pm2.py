@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
@@ -22,6 +22,8 @@ from tollgate.install import tools
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
 MARK = "tollgate-apps:"
 READER = Path(__file__).with_name("read-ecosystem.js")
+#: The apps of ecosystem.config.js as a run starts them: see copies.py.
+COMPOSED = Path(__file__).with_name("composed.config.js")
 #: The same apps with a profiler, and the variable that names the folder of what it finds.
 PROFILED = Path(__file__).with_name("profiled.config.js")
 PROFILE = "TOLLGATE_PROFILE"
@@ -53,7 +55,8 @@ class App:
     """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
     bytes of RSS above which PM2 restarts a worker, None for no limit. deals_to: a regular
     expression for the names of the apps to which it deals its requests, None for none. script: the
-    file that it runs, absolute."""
+    file that it runs, cwd: the folder in which, both absolute. interpreter: as PM2 names it, `none`
+    for what needs none. env: what it declares alone."""
 
     name: str
     port: int
@@ -62,6 +65,15 @@ class App:
     memory_limit: float | None = None
     deals_to: str | None = None
     script: str = ""
+    cwd: str = ""
+    interpreter: str = "node"
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+
+    @property
+    def is_node(self) -> bool:
+        """Whether Node runs it."""
+        return Path(self.interpreter).name in ("node", "nodejs")
 
 
 def home() -> str:
@@ -128,7 +140,8 @@ def declared_apps() -> dict[str, App]:
     Raises Pm2Error when the file can't be loaded or an app lacks name or port.
     """
     done = subprocess.run(
-        ["node", str(READER), str(ECOSYSTEM), MARK],
+        ["node", str(READER), str(COMPOSED), MARK],
+        cwd=ECOSYSTEM.parent,
         env=reading_environment(),
         capture_output=True,
         encoding="utf-8",
@@ -156,7 +169,7 @@ def _app(entry: dict) -> App:
         raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
     if not re.fullmatch("[0-9]+", str(entry.get("port", ""))):
         raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
-    return App(**entry | {"port": int(entry["port"])})
+    return App(**entry | {"port": int(entry["port"]), "args": tuple(entry.get("args", ()))})
 
 
 def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
@@ -164,7 +177,7 @@ def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
     return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
 
 
-def start(names: list[str], ecosystem: Path) -> None:
+def start(names: list[str], ecosystem: Path = COMPOSED) -> None:
     """Start the named apps, and wait until PM2 has seen each worker's `ready` or given up."""
     _call("start", str(ecosystem), "--only", ",".join(names), "--no-color")
 

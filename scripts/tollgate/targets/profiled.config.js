@@ -1,7 +1,7 @@
 'use strict';
 
 /**
- * The apps of the suite's ecosystem.config.js, each with profile-worker.js preloaded: PM2 starts
+ * The apps of composed.config.js, each with profile-worker.js preloaded: PM2 starts
  * them from here to find out what they compute. TOLLGATE_PROFILE is the folder where each side has
  * one of its name for what its apps find, such as base and base-2. Node's arguments of the app's own
  * come first.
@@ -9,8 +9,7 @@
 
 const path = require('node:path');
 
-// PM2 is called in the suite's folder.
-const { apps } = require(path.resolve('ecosystem.config.js'));
+const { apps } = require('./composed.config.js');
 
 const PRELOADED = path.join(__dirname, 'profile-worker.js');
 

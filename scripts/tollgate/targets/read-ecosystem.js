@@ -2,10 +2,10 @@
 
 /**
  * `node read-ecosystem.js ECOSYSTEM MARK` prints the apps of an ecosystem.config.js as PM2 is going
- * to start them: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
+ * to start them in the current folder: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
  *
  * [{ name, port, exec_mode: 'fork' or 'cluster', instances: counted out, memory_limit: bytes,
- * deals_to, script }], as pm2.py names them; what an app does not have is left out.
+ * deals_to, script, cwd, interpreter, args, env }], as pm2.py names them; what an app does not have is left out.
  */
 
 const fs = require('node:fs');
@@ -32,12 +32,12 @@ function started(instances = 1) {
 
 /** The file that it runs, or a command's on PATH: prepareAppConf in its lib/Common.js. */
 function scriptOf(settings, script) {
-  const inPlace = path.resolve(path.dirname(ecosystem), settings.cwd || '', script);
+  const inPlace = path.resolve(settings.cwd || '', script);
   return fs.existsSync(inPlace) ? inPlace : String((script && which(script)) || inPlace);
 }
 
-/** Where none is set, the interpreter decides: prepareAppConf. */
-function modeOf(settings, script) {
+/** What runs it, which decides on the mode where none is set: prepareAppConf. */
+function runnerOf(settings, script) {
   const app = { ...settings, pm_exec_path: script, env: {}, node_args: [] };
   try {
     common.sink.resolveInterpreter(app);
@@ -45,7 +45,18 @@ function modeOf(settings, script) {
     // PM2 refuses to start it then, and says why.
   }
   common.sink.determineExecMode(app);
-  return app.exec_mode.startsWith('cluster') ? 'cluster' : 'fork';
+  return {
+    exec_mode: app.exec_mode.startsWith('cluster') ? 'cluster' : 'fork',
+    interpreter: app.exec_interpreter === process.execPath ? 'node' : app.exec_interpreter,
+  };
+}
+
+/** PM2 takes arguments as a list or as words. */
+function words(given = []) {
+  return [given]
+    .flat()
+    .flatMap((each) => String(each).split(/\s+/))
+    .filter(Boolean);
 }
 
 function described(app) {
@@ -54,11 +65,14 @@ function described(app) {
   return {
     name: app.name,
     port: app.env?.PORT,
-    exec_mode: modeOf(settings, script),
+    ...runnerOf(settings, script),
     instances: started(settings.instances),
     memory_limit: settings.max_memory_restart,
     deals_to: app.env?.BALANCER_SERVERS,
     script,
+    cwd: path.resolve(app.cwd || ''),
+    args: words(app.args),
+    env: Object.fromEntries(Object.entries(app.env ?? {}).map(([key, it]) => [key, String(it)])),
   };
 }
 

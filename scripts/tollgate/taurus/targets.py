@@ -106,7 +106,7 @@ class Targets(Service):
                 *names, last = [app.name for app in self.apps]
                 listed = f"{', '.join(names)} and {last}" if names else last
                 self.log.info("Starting %s under PM2...", listed)
-                self._start(pm2.ECOSYSTEM)
+                self._start(pm2.COMPOSED)
                 self._watch()
 
     def _start(self, ecosystem: Path) -> None:

@@ -1,0 +1,72 @@
+'use strict';
+
+/**
+ * The apps of the suite's ecosystem.config.js as a run starts them, and the copies of them that
+ * TOLLGATE_APPS asks for (copies.py): one instead of the app of its name, or beside the others.
+ *
+ * In cwd, script, interpreter, arguments and env of each app, ${PORT} is its port, ${SIDE} base or
+ * head in a comparison and else the app's name, ${PROCESS} the number of the copy on its side, from 1.
+ */
+
+const path = require('node:path');
+
+/** What names files: copies must not write into each other's. */
+const FILES = [
+  ...['out_file', 'error_file', 'log_file', 'pid_file', 'pid', 'log'],
+  ...['out', 'output', 'error', 'out_log', 'err_log', 'err_file', 'err', 'logfile', 'pidfile'],
+];
+/** What only Node does. */
+const NODE_ALONE = ['node_args', 'interpreter_args', 'interpreterArgs', 'wait_ready'];
+
+/** Whatever holds text, with each text changed. */
+function everywhere(value, change) {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((each) => everywhere(each, change));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, everywhere(v, change)]));
+}
+
+/** A path of the one folder, or below it, becomes that of the other; so do those within a text. */
+function moved(from, to) {
+  if (!from) return (text) => text;
+  const literal = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const place = new RegExp(`(?<![^\\s=:;,'"])${literal}(?=$|[/\\s:;,'"])`, 'g');
+  return (text) => text.replace(place, () => to);
+}
+
+function without(app, names) {
+  return Object.fromEntries(Object.entries(app).filter(([name]) => !names.includes(name)));
+}
+
+function expanded(app, { port, side, process: number }, change) {
+  const values = { PORT: port, SIDE: side, PROCESS: number };
+  const replace = (text) => text.replace(/\$\{(PORT|SIDE|PROCESS)\}/g, (_, name) => values[name]);
+  return { ...everywhere(app, (text) => change(replace(text))), name: app.name, watch: false };
+}
+
+function declared(app) {
+  const port = app.env?.PORT;
+  const cwd = path.resolve(app.cwd || '.');
+  return expanded({ ...app, cwd }, { port, side: app.name, process: 1 }, (text) => text);
+}
+
+function copied(app, { name, exec_mode: mode, instances, from, to, node, env, ...place }) {
+  const left = node ? FILES : [...FILES, ...NODE_ALONE];
+  const all = { ...without(app, left), name, exec_mode: mode, instances };
+  const cwd = path.resolve(app.cwd || '.');
+  const found = expanded({ ...all, cwd }, place, moved(from, to));
+  return { ...found, env: { ...found.env, PORT: String(place.port), ...env } };
+}
+
+// PM2 is called in the suite's folder.
+const { apps } = require(path.resolve('ecosystem.config.js'));
+const asked = JSON.parse(process.env.TOLLGATE_APPS || '[]');
+const copies = asked.map((copy) => {
+  const original = apps.find((app) => app.name === copy.of);
+  return copied(original, copy);
+});
+const names = new Set(copies.map(({ name }) => name));
+
+module.exports = {
+  apps: [...apps.filter(({ name }) => !names.has(name)).map(declared), ...copies],
+};

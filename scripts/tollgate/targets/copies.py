@@ -1,0 +1,144 @@
+"""Copies of an app of ecosystem.config.js: in another mode, on another port, from another folder.
+
+composed.config.js makes them of the app that is declared, as the variable TOLLGATE_APPS asks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tollgate.base.settings import SettingError, unknown
+from tollgate.targets.pm2 import App
+
+#: Of the environment of every PM2 process: a list of copies.
+VARIABLE = "TOLLGATE_APPS"
+LAST_PORT = 65535
+#: `instances` of a cluster with as many workers as there are cores.
+ONE_A_CORE = "max"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """An app that a run starts, made of a declared one, which it replaces where it has its name.
+
+    `${PORT}`, `${SIDE}` and `${PROCESS}` in the declared app's args, env and cwd become its own.
+    """
+
+    of: str
+    """The name of the declared app."""
+    name: str
+    port: int
+    """env.PORT."""
+    side: str
+    """`base` or `head` in a comparison; else a name that no other copy of the app has."""
+    process: int = 1
+    """Its number on its side."""
+    exec_mode: str = "fork"
+    """Or cluster."""
+    instances: int | str = 1
+    """Or ONE_A_CORE."""
+    node: bool = True
+    """Whether Node runs it; otherwise it has no ready signal and no arguments of Node's."""
+    from_folder: str = ""
+    """A folder instead of which the copy has another, wherever its settings name it or what is
+    below it; empty for none."""
+    to_folder: str = ""
+    """The other one."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What goes before the declared app's env."""
+
+    def written(self) -> dict[str, object]:
+        """As composed.config.js reads it."""
+        entry = asdict(self) | {"env": dict(self.env)}
+        return entry | {"from": entry.pop("from_folder"), "to": entry.pop("to_folder")}
+
+
+def in_mode(app: App, name: str, port: int, mode: str) -> Copy:
+    """A declared app as one process, or as a cluster with a worker for each core. Raises
+    SettingError where the mode is none of the app's."""
+    refuse_mode(app, mode)
+    instances = ONE_A_CORE if mode == "cluster" else 1
+    return Copy(app.name, name, port, name, 1, mode, instances, app.is_node)
+
+
+def of_side(
+    app: App, side: str, first: int, count: int, mode: str, moved: tuple[Path, Path] | None = None
+) -> list[Copy]:
+    """The processes of one side of a comparison, as `base`, `base-2` and so on, on ports from the
+    first one on. moved: the folder of the repository, and what stands for it. Raises SettingError
+    where the mode is none of the app's."""
+    refuse_mode(app, mode)
+    instances = ONE_A_CORE if mode == "cluster" else 1
+    source, place = map(str, moved or ("", ""))
+    return [
+        Copy(
+            *(app.name, f"{side}-{number}" if number > 1 else side, first + number - 1),
+            *(side, number, mode, instances, app.is_node, source, place),
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def refuse_mode(app: App, mode: str) -> None:
+    """Raises SettingError where PM2 can't run the app so."""
+    if mode == "cluster" and not app.is_node:
+        raise SettingError(
+            f"the app {app.name!r} of ecosystem.config.js runs with {Path(app.interpreter).name!r},"
+            " and PM2 has the cluster mode for Node alone: leave out MODE, or set MODE=fork"
+        )
+
+
+def declared(apps: Mapping[str, App], name: str, where: str) -> App:
+    """The app of a name. where: the setting that names it. Raises SettingError."""
+    if name not in apps:
+        raise SettingError(
+            f"{where} is {name!r}, an app of ecosystem.config.js {unknown(name, apps)}"
+        )
+    return apps[name]
+
+
+def refuse_shared_ports(app: App, made: Sequence[App]) -> None:
+    """Raises SettingError where copies would listen on one port. app: of which they were made.
+    made: the copies, as pm2.declared_apps has them."""
+    owners: dict[int, str] = {}
+    literal = re.compile(rf"(?<![\d.]){app.port}(?!\d)")
+    for each in made:
+        if each.port > LAST_PORT:
+            raise SettingError(
+                f"port {each.port} of {each.name!r} does not exist: give {app.name!r} a lower one, "
+                f"behind which {len(made)} fit"
+            )
+        if first := owners.get(each.port):
+            raise SettingError(
+                f"{first!r} and {each.name!r} both have port {each.port}: give them other ones"
+            )
+        owners[each.port] = each.name
+        texts = [("args", it) for it in each.args]
+        texts += [(key, it) for key, it in each.env.items() if key != "PORT"]
+        where = next((key for key, it in texts if literal.search(it)), None)
+        if where and each.port != app.port:
+            raise SettingError(
+                f"{where} of the app {app.name!r} in ecosystem.config.js names port {app.port}, "
+                f"which each of its {len(made)} processes would use: write ${{PORT}} there"
+            )
+
+
+def compose(copies: Iterable[Copy]) -> Callable[[], None]:
+    """Have the apps of a run be these as well, from now on (pm2.declared_apps knows them); returns
+    what puts back what was asked for before."""
+    before = os.environ.get(VARIABLE)
+    asked = json.loads(before or "[]") + [copy.written() for copy in copies]
+    os.environ[VARIABLE] = json.dumps(asked)
+
+    def put_back() -> None:
+        if before is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = before
+
+    return put_back

@@ -1,0 +1,136 @@
+"""Copies of a declared app, as PM2 would start them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tollgate.base.settings import SettingError
+from tollgate.targets import copies, pm2
+
+
+@pytest.fixture
+def ecosystem(tmp_path, monkeypatch):
+    """Has these apps be those of the suite; the folder has a script for each language."""
+    for name in ("shop.js", "shop.py"):
+        (tmp_path / name).write_text("")
+    monkeypatch.delenv(copies.VARIABLE, raising=False)
+
+    def write(*apps):
+        file = tmp_path / "ecosystem.config.js"
+        file.write_text(f"module.exports = {{ apps: {json.dumps(apps)} }};")
+        monkeypatch.setattr(pm2, "ECOSYSTEM", file)
+        return pm2.declared_apps()
+
+    return write
+
+
+def shop(**settings):
+    return {"name": "shop", "script": "shop.js", "env": {"PORT": 4000}, **settings}
+
+
+SIDES = {
+    "args": "--listen ${PORT} --data /srv/${SIDE}/${PROCESS}",
+    "env": {"PORT": 4000, "DATA": "store-${SIDE}-${PROCESS}"},
+}
+
+
+def test_a_declared_app_is_its_own_side_of_one_process(ecosystem):
+    found = ecosystem(shop(**SIDES))["shop"]
+    assert found.args == ("--listen", "4000", "--data", "/srv/shop/1")
+    assert found.env == {"PORT": "4000", "DATA": "store-shop-1"}
+
+
+def test_each_process_of_a_side_has_its_port_its_side_and_its_number(ecosystem):
+    app = ecosystem(shop(**SIDES))["shop"]
+    put_back = copies.compose(copies.of_side(app, "base", 4100, 2, "fork"))
+    found = pm2.declared_apps()
+    assert [*found] == ["shop", "base", "base-2"]
+    assert found["base-2"].args == ("--listen", "4101", "--data", "/srv/base/2")
+    assert found["base-2"].env == {"PORT": "4101", "DATA": "store-base-2"}
+    put_back()
+    assert [*pm2.declared_apps()] == ["shop"]
+
+
+def test_a_copy_stands_for_the_app_of_its_name_in_another_mode(ecosystem):
+    app = ecosystem(shop())["shop"]
+    put_back = copies.compose([copies.in_mode(app, "shop", 4000, "cluster")])
+    [found] = pm2.declared_apps().values()
+    assert (found.name, found.exec_mode) == ("shop", "cluster")
+    put_back()
+
+
+def test_copies_are_added_to_those_that_were_asked_for(ecosystem):
+    app = ecosystem(shop())["shop"]
+    first = copies.compose([copies.in_mode(app, "one", 4001, "fork")])
+    second = copies.compose([copies.in_mode(app, "two", 4002, "fork")])
+    assert [*pm2.declared_apps()] == ["shop", "one", "two"]
+    second()
+    assert [*pm2.declared_apps()] == ["shop", "one"]
+    first()
+
+
+def test_whatever_names_the_repository_names_the_other_folder_in_a_copy(ecosystem, tmp_path):
+    root = str(tmp_path)
+    app = ecosystem(
+        shop(
+            cwd="below",
+            script=f"{root}/shop.js",
+            args=[f"--config={root}/a.json", f"{root}-other"],
+            env={"PORT": 4000, "ROOTS": f"{root}:{root}/b"},
+        )
+    )["shop"]
+    moved = copies.of_side(app, "base", 4100, 1, "fork", (tmp_path, Path("/base")))
+    put_back = copies.compose(moved)
+    found = pm2.declared_apps()["base"]
+    assert (found.cwd, found.script) == ("/base/below", "/base/shop.js")
+    assert found.args == ("--config=/base/a.json", f"{root}-other")
+    assert found.env["ROOTS"] == "/base:/base/b"
+    put_back()
+
+
+def test_an_app_that_is_not_node_s_has_no_cluster(ecosystem):
+    app = ecosystem(shop(script="shop.py", interpreter="python3"))["shop"]
+    assert not app.is_node
+    with pytest.raises(SettingError, match="runs with 'python3', and PM2 has the cluster mode"):
+        copies.in_mode(app, "shop", 4000, "cluster")
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The copies of an app as they would be started."""
+
+    def compose(*asked):
+        monkeypatch.delenv(copies.VARIABLE, raising=False)
+        monkeypatch.setenv(copies.VARIABLE, json.dumps([it.written() for it in asked]))
+        found = pm2.declared_apps()
+        return [found[it.name] for it in asked]
+
+    return compose
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"args": "--listen 4000"}, "args of the app 'shop' in ecosystem.config.js names port"),
+        ({"env": {"PORT": 4000, "URL": "http://127.0.0.1:4000"}}, "URL of the app 'shop'"),
+    ],
+)
+def test_a_port_that_all_copies_would_use_is_refused(ecosystem, made, settings, said):
+    app = ecosystem(shop(**settings))["shop"]
+    with pytest.raises(SettingError, match=said):
+        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", 4000, 2, "fork")))
+
+
+def test_two_sides_on_one_port_are_refused(ecosystem, made):
+    app = ecosystem(shop(args="--listen ${PORT}", env={"PORT": 4000, "TIMEOUT": 40000}))["shop"]
+    base = copies.of_side(app, "base", 4000, 2, "fork")
+    copies.refuse_shared_ports(app, made(*base, *copies.of_side(app, "head", 4002, 2, "fork")))
+    with pytest.raises(SettingError, match="'base-2' and 'head' both have port 4001"):
+        copies.refuse_shared_ports(app, made(*base, *copies.of_side(app, "head", 4001, 2, "fork")))
+
+
+def test_ports_that_do_not_exist_are_refused(ecosystem, made):
+    app = ecosystem(shop())["shop"]
+    with pytest.raises(SettingError, match="port 65536 of 'base-2' does not exist"):
+        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", 65535, 2, "fork")))
