@@ -114,6 +114,42 @@ def test_a_counter_s_arrivals_are_a_schedule_and_what_follows_one_is_none(schedu
     assert isinstance(found["b"], str)
 
 
+def one_of(*parts):
+    return jmx.element("SwitchController", "one of these", parts)
+
+
+@pytest.mark.parametrize("timers", [[jmx.timer()], [jmx.counter(), jmx.counted_timer()]])
+def test_behind_a_wait_for_an_arrival_the_first_of_each_part_is_sent_when_it_is_due(
+    schedules, timers
+):
+    *around, timer = timers
+    parts = jmx.simple(a(), C, name="cart"), B
+    found = schedules(jmx.group(*around, jmx.think(timer, ms=0), one_of(*parts), D))
+    assert found["a"] is found["b"]
+    assert isinstance(found["a"], Schedule)
+    assert [label.text for label in found["a"].labels] == ["a", "b"]
+    assert len(found["a"].arrivals(found["a"].end_s)) >= 50
+    follows = "follows another sampler of the same arrival"
+    assert [found[label][: len(follows)] for label in "cd"] == [follows, follows]
+
+
+WAIT = jmx.think(jmx.counted_timer(), ms=0)
+NO_WAIT = {
+    "a pause beside it": [jmx.think(jmx.counted_timer(), ms=100), B],
+    "a sampler before it": [B, WAIT, C],
+    "a wait on a condition": [jmx.element("IfController", "maybe", [WAIT]), B],
+    "a condition behind it": [WAIT, jmx.element("IfController", "maybe", [B]), C],
+    "a part that is picked at random": [WAIT, jmx.element("RandomController", "one", [B, C])],
+    "a pause behind it": [WAIT, jmx.sampler("b", jmx.constant_timer(50))],
+}
+
+
+@pytest.mark.parametrize("children", NO_WAIT.values(), ids=NO_WAIT)
+def test_a_wait_behind_which_nothing_is_surely_sent_at_once_is_no_schedule(schedules, children):
+    found = schedules(jmx.group(jmx.counter(), *children))
+    assert not any(isinstance(it, Schedule) for it in found.values())
+
+
 def test_think_time_of_the_thread_is_part_of_its_schedule(schedules):
     group = jmx.group(TIMED, jmx.think(jmx.constant_timer(400)), jmx.think(ms=100))
     assert schedules(group)["a"].think_ms == 500

@@ -49,9 +49,12 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]
         governed, schedule = _open_model(group)
         others = "follows another sampler of the same arrival, and is sent when that is done"
     else:
-        governed = tuple(s for s in group.samplers if s.arrival_timers)
-        schedule = _dealt_out(group, governed)
+        timed = tuple(s for s in group.samplers if s.arrival_timers)
+        governed = _behind_a_wait(group, timed) or timed
+        schedule = _dealt_out(group, timed, governed)
         others = "no timer says when it is sent"
+        if governed != timed:
+            others = "follows another sampler of the same arrival, and is sent when that is done"
     rows = [sampler for sampler in group.samplers if sampler.leaves_a_row]
     ungoverned = [sampler for sampler in rows if sampler not in governed]
     for sampler in rows:
@@ -67,15 +70,35 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]
             yield sampler.label.text, reason
 
 
-def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | str:
-    """Return the schedule of the samplers in the scope of a timer that deals out arrivals."""
+def _behind_a_wait(group: ThreadGroup, timed: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
+    """The samplers that can be the first behind a Flow Control Action which each turn of a thread
+    begins with and which alone has a timer that deals out arrivals; none where that is not sure.
+
+    Each turn sends exactly one of them first, as soon as the wait is over: the first behind it, or
+    the first of each part of a Switch Controller.
+    """
+    if timed != group.samplers[:1] or timed[0].kind != FLOW_CONTROL or timed[0].pause_ms != 0:
+        return ()
+    firsts = _firsts(group.samplers[1:])
+    others = {it for each in firsts for it in each.controllers if not it.is_plain}
+    if len(others) > 1 or any(it.kind != "SwitchController" for it in others):
+        return ()
+    is_plain = all(it.is_plain for it in timed[0].controllers)
+    return firsts if is_plain and all(it.all_pauses_ms == 0 for it in firsts) else ()
+
+
+def _dealt_out(
+    group: ThreadGroup, timed: tuple[Sampler, ...], governed: tuple[Sampler, ...]
+) -> Schedule | str:
+    """Return the schedule of samplers of which each turn waits for an arrival. timed: those in the
+    scope of the timer that deals them out."""
     if not governed:
         return "no timer says when it is sent"
-    reason = _obstacle(group, governed)
-    timer = governed[0].arrival_timers[0]
+    reason = _obstacle(group, timed, governed)
+    timer = timed[0].arrival_timers[0]
     if reason or timer.replay is None:
         return reason or timer.reason
-    pauses = [s.all_pauses_ms for s in group.samplers if s not in governed]
+    pauses = [s.all_pauses_ms for s in group.samplers if s not in (*governed, *timed)]
     if None in pauses:
         return "a pause of its thread is only known at run time"
     ends = group.duration_s is not None and group.duration_s > 0
@@ -85,7 +108,7 @@ def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | 
         replay=timer.replay,
         threads=group.threads,
         end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
-        limit=_limit(group, governed),
+        limit=_limit(group, timed),
         think_ms=math.fsum(pause for pause in pauses if pause is not None),
         timeout_ms=_timeout_ms(governed),
     )
@@ -96,7 +119,7 @@ def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
     return None if None in timeouts else max(timeouts, default=None)
 
 
-def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
+def _obstacle(group: ThreadGroup, timed: tuple[Sampler, ...], governed: tuple[Sampler, ...]) -> str:
     """Return why the samplers under such a timer cannot be replayed, or nothing."""
     if group.kind != "ThreadGroup":
         return f"its thread group is a {group.kind}, whose threads come and go in their own way"
@@ -107,22 +130,22 @@ def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
         return f"'{hiding}' generates a parent sample, which begins before the timer's wait"
     if silent := [s.label.text for s in governed if s.kind == FLOW_CONTROL or s.may_be_cached]:
         return f"'{silent[0]}' uses up events of the same timer and may leave no row"
-    for sampler in governed:
+    for sampler in timed:
         if len(sampler.arrival_timers) > 1:
             return "two timers that deal out arrivals apply to it and their waits add up"
         others = (t for t in sampler.timers if t not in sampler.arrival_timers)
         slow = next((t for t in others if t.pause_ms != 0 or "Throughput" in t.kind), None)
         if slow:
             return f"'{slow.name}' makes it wait beyond its event"
-    timers = [sampler.arrival_timers[0] for sampler in governed]
+    timers = [sampler.arrival_timers[0] for sampler in timed]
     if len({(timer.replay, timer.reason) for timer in timers}) > 1:
         return "unlike timers share one queue of events in its thread group"
     counted = next((it for it in timers if isinstance(it.replay, EvenArrivals)), None)
-    is_first = governed == group.samplers[:1] and all(it.is_plain for it in governed[0].controllers)
+    is_first = timed == group.samplers[:1] and all(it.is_plain for it in timed[0].controllers)
     if counted and not is_first:
         return (
             f"'{counted.name}' knows one arrival for each turn of the thread group: let it apply "
-            "to the first sampler alone, on no condition"
+            "to the first sampler alone, or to a Flow Control Action before all, on no condition"
         )
     return ""
 

@@ -1,0 +1,224 @@
+"""What a comparison can probably find, known before it measures. Pure.
+
+From the times of a rehearsal follow the errors that estimates.py will have at the end of the
+budget, and from these the smallest rise of each metric that fails in FOUND of all runs:
+
+- of a time, the low end of its interval must lie above no change, its estimate above what
+  `fail_from` asks for, and with several processes a side every one of head above every one of base
+  (processes.py), each of which has a speed of its own (PROCESS_SD);
+- of a share, so many answers must fail at head alone as no fair coin would send there.
+
+A metric can be decided where a head that is like its base would probably pass. Noise of the machine
+is not known beforehand: where it is loud, less is found than this says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from tollgate.base import records
+from tollgate.base.fields import Count
+from tollgate.compare.decide import FIRST_S, WEIGHTS
+from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
+from tollgate.compare.milliseconds import HALF_MS, doubt_and_place
+from tollgate.compare.model import (
+    PERCENTILES,
+    SHARES,
+    GateSettings,
+    Metric,
+    Requests,
+    Side,
+)
+from tollgate.stats.sequential import nominal_level
+
+Floats = NDArray[np.float64]
+
+#: How often a rise is found that is called the smallest.
+FOUND = 0.8
+#: By how much more a trimmed mean errs than a mean, of normal values (stats/trimmed.py).
+_TRIMMED = 1.05
+#: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
+_WARY = 1.25
+#: Of the logarithms of the speeds of processes of the same code; 0.4 and 0.9 % were measured.
+PROCESS_SD = 0.006
+#: Times of a label from which its spread is estimated.
+FEWEST = 20
+_MAD = 1.4826
+#: How far from a percentile its slope is taken, as estimates.py does.
+_SLOPE = 0.4
+
+
+@dataclass(frozen=True)
+class Power:
+    """What will probably be found of one metric of a label, if the machine is quiet."""
+
+    __pydantic_config__ = records.STRICT
+
+    label: str
+    """The label."""
+    metric: Metric
+    """The metric, one that gates."""
+    requests: Count
+    """How many requests of the label each side will have answered when the budget is over."""
+    rise: float | None
+    """The smallest rise that is found in 80 % of runs, as a share of 1; null where there are too
+    few requests for any."""
+    can_pass: bool
+    """Whether a head that is like its base will probably pass; if not, the label is too rare for
+    the metric to be decided."""
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """One-sided levels of the last look: of a FAIL, and of a PASS."""
+
+    low: float
+    high: float
+
+
+def power_of(
+    settings: GateSettings,
+    times: Mapping[str, Requests],
+    requests: Mapping[str, int],
+    processes: int,
+    looks: tuple[float, float] = (FIRST_S, 30.0),
+) -> tuple[Power, ...]:
+    """For each gating metric of each label. times: of the rehearsal, of both sides together.
+    requests: that each side will answer. looks: seconds of the first look, and between looks."""
+    family = [(label, it) for label in times for it in settings.gates if settings.gating(label, it)]
+    total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family)
+    fractions = _fractions(*looks, settings.budget_s)
+    high = nominal_level(fractions, settings.miss)
+    found = []
+    for label, metric in family:
+        share = settings.false_alarm * WEIGHTS.get(metric, 1.0) / total
+        levels = _Levels(nominal_level(fractions, share), high)
+        of = _of_shares if metric in SHARES else _of_times
+        rise, passes = of(settings, metric, times[label], requests[label], processes, levels)
+        found.append(Power(label, metric, requests[label], rise, passes))
+    return tuple(found)
+
+
+def _fractions(first_s: float, every_s: float, budget_s: float) -> tuple[float, ...]:
+    """The shares of the budget at which is looked, as decide.next_look_s has them."""
+    inner = np.arange(min(first_s, budget_s), budget_s - every_s / 2, every_s)
+    return (*(inner / budget_s).tolist(), 1.0)
+
+
+def _of_times(
+    settings: GateSettings,
+    metric: str,
+    times: Requests,
+    n: int,
+    processes: int,
+    levels: _Levels,
+) -> tuple[float | None, bool]:
+    if n < _needed(metric) or len(times.elapsed_ms) < FEWEST:
+        return None, False
+    spread, coarse = _spread(metric, times), _coarse(metric, times)
+    error = _TRIMMED * spread * math.sqrt(2 / n)
+    freedom = max(1.0, settings.budget_s // COSINE_S)
+    ends = (levels.low, levels.high)
+    low, high = (-_WARY * float(special.stdtrit(freedom, it)) for it in ends)
+    luck = float(special.ndtri(FOUND))
+    effect = settings.change(metric)
+    least = [
+        coarse + (low + luck) * error,
+        settings.fail_from * effect + luck * error,
+        # A smaller one is known to be small before it is known to be one.
+        effect * (low + luck) / (low + high),
+    ]
+    if processes > 1:
+        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), PROCESS_SD)
+        least.append(_apart(processes) * each)
+    # Of a typical time what is coarse is a share of the change itself.
+    return math.expm1(max(least)), coarse + (high + luck) * error < effect
+
+
+def _of_shares(
+    settings: GateSettings,
+    metric: str,
+    _times: Requests,
+    n: int,
+    _processes: int,
+    levels: _Levels,
+) -> tuple[float | None, bool]:
+    """Where base has none of them."""
+    if not n:
+        return None, False
+    needed = math.ceil(-math.log2(levels.low))
+    rise = max(
+        float(stats.gamma.ppf(FOUND, needed)) / n, settings.fail_from * settings.change(metric)
+    )
+    # The bound on what may happen where nothing did, at both sides (errors.py).
+    bound = math.sqrt(2) * -math.expm1(math.log(levels.high) / n)
+    return (rise if rise < 1 else None), bound < settings.change(metric)
+
+
+def _needed(metric: str) -> int:
+    if metric not in PERCENTILES:
+        return 2 * FEWEST_BEYOND
+    share = PERCENTILES[metric] / 100
+    return math.ceil(FEWEST_BEYOND / min(share, 1 - share))
+
+
+def _spread(metric: str, times: Requests) -> float:
+    """The standard deviation that one sample adds to a metric's logarithm."""
+    logs = np.log(np.maximum(times.elapsed_ms, HALF_MS))
+    if metric not in PERCENTILES:
+        rest = logs - _by_row(times.row, logs)
+        wide = _MAD * float(np.median(np.abs(rest)))
+        # Where most have the same millisecond, what is known is the millisecond.
+        return max(wide, float(np.sqrt(1 / 12)) / float(np.exp(logs.mean())))
+    share = PERCENTILES[metric] / 100
+    wide = _SLOPE * min(share, 1 - share)
+    low, high = _quantiles(times.elapsed_ms, [share - wide, share + wide])
+    return math.sqrt(share * (1 - share)) * math.log(high / low) / (2 * wide)
+
+
+def _quantiles(elapsed_ms: NDArray[np.int64], shares: Sequence[float]) -> Floats:
+    """Inside of whole milliseconds, spread evenly."""
+    order = np.sort(elapsed_ms)
+    values, first, counts = np.unique(order, return_index=True, return_counts=True)
+    inside = values.repeat(counts) + (np.arange(len(order)) - first.repeat(counts) + 0.5) / (
+        counts.repeat(counts)
+    )
+    return np.maximum(np.quantile(inside - HALF_MS, shares), HALF_MS / 2)
+
+
+def _by_row(row: NDArray[np.int64], logs: Floats) -> Floats:
+    """The median of each sample's row, where it has several."""
+    levels = np.full(len(logs), float(np.median(logs)))
+    for number in np.unique(row):
+        own = row == number
+        if own.sum() >= FEWEST // 2:
+            levels[own] = np.median(logs[own])
+    return levels
+
+
+def _coarse(metric: str, times: Requests) -> float:
+    """By how much whole milliseconds may falsify the change of a percentile, both sides together.
+    Of a typical time they do so in proportion to the change, which decides nothing."""
+    if metric not in PERCENTILES:
+        return 0.0
+    values = np.unique(times.elapsed_ms)
+    at_once = Requests(np.zeros(len(times.row), np.int64), times.row, times.elapsed_ms)
+    side = Side.of(at_once, values, np.zeros(1, np.int64))
+    doubt, place = doubt_and_place(side, values, PERCENTILES[metric] / 100)
+    return 2 * doubt / max(place, HALF_MS)
+
+
+@cache
+def _apart(processes: int) -> float:
+    """How many standard deviations of a process both sides must be apart for the slowest of base to
+    be faster than the fastest of head in FOUND of all cases."""
+    random = np.random.default_rng(processes)
+    base, head = random.standard_normal((2, 100_000, processes))
+    return float(np.quantile(base.max(axis=1) - head.min(axis=1), FOUND))
