@@ -43,7 +43,7 @@ def misspelt(name, at):
 def test_a_misspelt_kind_is_refused_with_the_nearest(kind, at):
     wrong = misspelt(kind, at)
     told = refused(engine([wrong]).configure, FILES, False)
-    assert told == f"-{wrong} is no kind of run (cli-aliases): did you mean {kind!r}?"
+    assert told == f"-{wrong} is no kind of run (cli-aliases) and no service (scenarios): did you mean {kind!r}?"
     told = refused(engine(["xyz"]).configure, FILES, False)  # like no other
     assert told.endswith(f": known are {', '.join(KINDS)}")
 

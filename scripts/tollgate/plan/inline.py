@@ -28,6 +28,15 @@ def shares_fragments(plan: Path) -> bool:
     return plan.resolve().parent == SUITE / "plans"
 
 
+def fragment(path: Path, folder: Path) -> etree._Element | None:
+    """The hashTree of a Test Fragment with what it includes in place; None where the file can't be
+    read or has none. folder: from which JMeter reads what it includes."""
+    found = _fragment(path.resolve(), ())
+    if found is not None:
+        _replace(found, folder, (path.resolve(),))
+    return found
+
+
 def put_in_place(plan: Path, folder: Path) -> bool:
     """Write a plan anew with its fragments in place; False where it has none that can be.
 

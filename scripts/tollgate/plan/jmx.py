@@ -27,6 +27,12 @@ _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2
 _SCRIPTS = ("JSR223", "BeanShell", "BSF")
 
 
+def is_sampler_kind(kind: str) -> bool:
+    """Whether elements of a tag, without its package, are samplers, a Flow Control Action
+    included."""
+    return kind.endswith(_SAMPLER_ENDINGS) and kind != "ParallelSampler"
+
+
 class PlanError(UserError, ValueError):
     """The plan cannot be read; one line that names the file and what to do."""
 
@@ -84,7 +90,7 @@ class Element:
     @property
     def is_sampler(self) -> bool:
         """Whether JMeter runs it as a sampler, a Flow Control Action included."""
-        return self.kind.endswith(_SAMPLER_ENDINGS) and self.kind != "ParallelSampler"
+        return is_sampler_kind(self.kind)
 
     @property
     def is_thread_group(self) -> bool:

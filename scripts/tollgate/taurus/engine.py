@@ -12,8 +12,9 @@ from bzt.engine import Configuration
 from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean
 from tollgate.record.redaction import Redaction
-from tollgate.taurus import run_file, secrecy
+from tollgate.taurus import composition, run_file, secrecy
 from tollgate.taurus.run_file import BASE_CONFIG
+from tollgate.taurus.shared import problems_as, under_way
 from tollgate.taurus.targets import Targets
 
 #: The kind of a run without one: it changes no setting.
@@ -27,30 +28,38 @@ class Engine(secrecy.RecordingEngine):
     def __init__(self, parent: logging.Logger, redaction: Redaction, kinds: Sequence[str]) -> None:
         super().__init__(parent, redaction)
         self.kinds = kinds
+        self.service: str | None = None
         # At every end Taurus asks for patience; only whoever interrupts it has to wait.
         self.log.addFilter(lambda record: record.msg != _PATIENCE or self.interrupted)
 
     def configure(
         self, user_configs: list[str], read_config_files: bool = True
     ) -> Configuration | None:
-        """Read the files of settings. Raises TaurusConfigError for a kind that none of them has."""
+        """Read the files of settings. Raises TaurusConfigError for a kind or a service that none of
+        them has, and for two of either."""
         merged = super().configure(user_configs, read_config_files)
         known = self.config.get("cli-aliases")
         known.get(DEFAULT_KIND, {}, force_set=True)
+        services = composition.services_of(self.config)
         for kind in self.kinds:
-            if kind not in known:
+            if kind not in (*known, *services):
                 taurus = Configuration()
                 taurus.load([str(BASE_CONFIG)])
                 ours = [str(it) for it in known if it not in taurus["cli-aliases"]]
-                raise TaurusConfigError(
-                    f"-{kind} is no kind of run (cli-aliases): {did_you_mean(kind, ours)}"
-                )
+                what = "is no kind of run (cli-aliases) and no service (scenarios)"
+                raise TaurusConfigError(f"-{kind} {what}: {did_you_mean(kind, [*ours, *services])}")
+        with problems_as(TaurusConfigError, "run", SettingError):
+            self.service = composition.chosen(self.kinds, services, known)
+        for name in services:  # where an alias is called like it, both are meant
+            known.get(name, {}, force_set=True)
         return merged
 
     def prepare(self) -> None:
         """Raises TaurusConfigError for what no module would read, before one is called."""
         try:
             run_file.check(self.config)
+            self.unify_config()
+            under_way(self).composed = composition.compose(self.config, self.service)
         except SettingError as problem:
             raise TaurusConfigError(str(problem)) from None
         super().prepare()

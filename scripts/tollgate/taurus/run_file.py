@@ -14,8 +14,9 @@ from typing import Any
 import bzt
 from bzt.linter import ToplevelChecker
 
-from tollgate.base.settings import CLASS, SETTINGS, read, refuse_other
+from tollgate.base.settings import CLASS, SETTINGS, form_of, read, refuse_other
 from tollgate.compare.settings import CompareSettings
+from tollgate.service.model import ServiceSettings
 from tollgate.study.settings import StudySettings
 from tollgate.targets.reloads import TargetsSettings
 from tollgate.targets.scenarios import probes_of
@@ -64,12 +65,16 @@ _PROBES = {
 }
 #: Keys of a scenario, an execution and an entry under services or reporting, without Taurus's.
 SCENARIO = {
+    **form_of(ServiceSettings)["properties"],
     "target": {
         "description": "An app of ecosystem.config.js, or several, which the run starts.",
         "type": ["string", "array"],
         "items": {"type": "string"},
     },
-    "url": {"description": "Of a service that runs already.", "type": "string"},
+    "requests": {
+        "description": "What a service is asked, each with a label and a weight: docs/services.md.",
+        "type": "array",
+    },
     "probes": _PROBES,
     "criteria": _CRITERIA,
 }
@@ -79,7 +84,7 @@ REPORTER = {**SERVICE, "criteria": _CRITERIA}
 #: What else Taurus's JMeter reads of a scenario and of an execution.
 TAURUS_SCENARIO = (
     *("script", "properties", "variables", "modifications", "data-sources", "disable-listeners"),
-    *("requests", "default-address", "headers", "timeout", "think-time", "keepalive"),
+    *("default-address", "headers", "timeout", "think-time", "keepalive"),
     *("follow-redirects", "authorization", "protocol", "content-encoding", "store-cache"),
     *("store-cookie", "cookies", "use-dns-cache-mgr", "retrieve-resources"),
     *("retrieve-resources-regex", "concurrent-pool-size", "force-parent-sample"),

@@ -61,7 +61,7 @@ class RunUnderWay:
     where an executor stands: (executor, seconds asked for, seconds elapsed) to text, None where it
     can't say. judged: by `verdict`. share: by `load`, of
     a run that sends a part of a load; remote: the RemoteLoad of one whose load engines send. study:
-    by `study`.
+    by `study`. composed: by the engine, the Composed of a run of a service.
     """
 
     executions: defaultdict[str, PreparedExecution] = field(
@@ -75,6 +75,7 @@ class RunUnderWay:
     share: ShareRecord | None = None
     remote: Any = None
     study: StudyResult | None = None
+    composed: Any = None
 
     @property
     def is_shared(self) -> bool:

@@ -1,0 +1,250 @@
+"""A service as taurus.yml describes it: where it answers, what it is asked, what must not happen.
+
+scenarios:
+  shop:
+    app: shop
+    rate: 30/s
+    requests:
+    - {label: list, url: "/items?page=${page}", weight: 6}
+    - {label: order, url: /orders, method: POST, body: {item: "${id}"}}
+    - {include: plans/fragments/cart.jmx, weight: 2}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from tollgate.base.settings import SETTINGS, Listed, SettingError, Word, form, number, read
+
+#: By one of these a scenario is a service: Tollgate makes the plan of the kind that runs.
+MARKS = ("app", "urls", "requests", "plans")
+#: Keys of a service that are Taurus's own, each with its value where bzt has another one.
+DEFAULTS = {"retrieve-resources": False, "store-cache": False, "use-dns-cache-mgr": False}
+#: What Taurus reads of requests that can't mean here what it means there, and what to do.
+_ARRIVALS = "arrivals say when each is sent: write `action: pause` between steps of a transaction"
+_REFUSED = {
+    "think-time": _ARRIVALS,
+    "default-address": "`app` or `url` says where the service answers",
+    "protocol": "the scheme of `url` says it",
+}
+_BLOCKS = {
+    "once": "an arrival has no thread of its own to do it once in: write it into a transaction",
+    "while": "an arrival has to end: write `loop` with a number",
+    "include-scenario": "write `include: FRAGMENT.jmx`, or its requests",
+    "setup": "prepare the service before the run",
+    "teardown": "clean up after the run",
+}
+_PAUSE = "pause"
+_PER_SECOND = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+_NAME = re.compile(r"[^\w.-]+", re.ASCII)
+#: Characters of a slug: it stands in names of properties and in rows of files that JMeter reads.
+LONGEST_SLUG = 60
+
+
+def _rate(value: object) -> float:
+    found = re.fullmatch(r"\s*([\d.]+)\s*(?:/\s*(s|sec|min|h))?\s*", str(value))
+    if isinstance(value, bool) or not found:
+        return math.nan
+    return number(found[1]) / _PER_SECOND[found[2] or "s"]
+
+
+Rate = Annotated[
+    float,
+    BeforeValidator(_rate),
+    Field(gt=0),
+    form("write requests a second above 0, such as 30/s", "number", "string"),
+]
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """A service: Tollgate makes the plan of each kind of run of it."""
+
+    __pydantic_config__ = SETTINGS
+
+    app: Word = ""
+    """An app of ecosystem.config.js, which the run starts."""
+    url: Word = ""
+    """Of a service that runs already."""
+    urls: Listed = ()
+    """Of alike processes of a service that runs already."""
+    rate: Rate = 10.0
+    """Requests a second of `check`, of all labels together."""
+    plans: Word = ""
+    """A folder with a plan of each kind, such as check.jmx, in place of requests."""
+    forecast: Word = ""
+    """The file that stress, load and soak follow, in place of modules.load.forecast."""
+    install: Word = ""
+    """Of compare: the command that installs the app's packages."""
+    build: Word = ""
+    """Of compare: the command that builds the app."""
+    link: Listed = ()
+    """Of compare: files that git ignores and the app needs, such as .env."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked under one label.
+
+    slug: the label as names of properties and controllers have it. weight: its part of the load,
+    relative to the others'. fragment: a file with a Test Fragment; without one `config` is what
+    Taurus calls a request."""
+
+    label: str
+    slug: str
+    weight: float
+    config: Mapping[str, Any]
+    fragment: Path | None = None
+
+
+@dataclass(frozen=True)
+class Service:
+    """name: of the scenario. requests: none where it has `plans`. taurus: what Taurus's own keys
+    say of all requests."""
+
+    name: str
+    settings: ServiceSettings
+    requests: tuple[Request, ...]
+    taurus: Mapping[str, Any]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each label, by its slug; their sum is 1."""
+        total = math.fsum(it.weight for it in self.requests)
+        return {it.slug: it.weight / total for it in self.requests}
+
+
+def is_service(scenario: object) -> bool:
+    """Whether Tollgate makes this scenario's plan."""
+    return isinstance(scenario, Mapping) and any(scenario.get(it, None) for it in MARKS)
+
+
+def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
+    """The service that a scenario describes. Raises SettingError."""
+    where = f"scenarios.{name}"
+    keys = [it.replace("_", "-") for it in ServiceSettings.__dataclass_fields__]
+    found = read(ServiceSettings, {it: scenario[it] for it in keys if it in scenario}, where)
+    _check_place(where, scenario, found)
+    for key, step in _REFUSED.items():
+        if scenario.get(key, None) is not None:
+            raise SettingError(f"{where}.{key} is no setting of a service: {step}")
+    requests = () if found.plans else _requests(where, scenario.get("requests", None))
+    others = {
+        key: it for key, it in scenario.items() if key not in (*keys, "requests", "properties")
+    }
+    # A copy: Taurus writes into what it reads.
+    return Service(name, found, requests, json.loads(json.dumps({**DEFAULTS, **others})))
+
+
+def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings) -> None:
+    if found.plans and scenario.get("requests", None):
+        raise SettingError(f"{where} has `plans` and `requests`: keep one of them")
+    places = [it for it in ("app", "url", "urls", "target") if scenario.get(it, None)]
+    if not places:
+        raise SettingError(
+            f"{where} has neither app nor url: name an app of ecosystem.config.js, or write where "
+            "the service answers, such as http://127.0.0.1:8080"
+        )
+    if len(places) > 1:
+        raise SettingError(f"{where} has {' and '.join(places)}: keep one of them")
+
+
+def _requests(where: str, given: object) -> tuple[Request, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise SettingError(
+            f"{where}.requests is {given!r}: write a list of requests, such as "
+            "{label: list, url: /items, weight: 6}"
+        )
+    found = [_request(f"{where}.requests.{place}", it) for place, it in enumerate(given)]
+    if not any(it.weight for it in found):
+        raise SettingError(f"{where}.requests: each weight is 0: give one of them a weight above 0")
+    slugs: dict[str, str] = {}
+    for it in found:
+        other = slugs.setdefault(it.slug, it.label)
+        if other != it.label or [each.slug for each in found].count(it.slug) > 1:
+            raise SettingError(
+                f"{where}.requests: the labels {other!r} and {it.label!r} are both {it.slug!r} in "
+                "the names of properties: rename one of them"
+            )
+    return tuple(it for it in found if it.weight)
+
+
+def _request(where: str, given: object) -> Request:
+    config = {"url": given} if isinstance(given, str) else given
+    if not isinstance(config, Mapping):
+        raise SettingError(f"{where} is {given!r}: write a request, such as {{url: /items}}")
+    config = json.loads(json.dumps(config))
+    weight = _weight(where, config.pop("weight", 1))
+    fragment = config.pop("include", None)
+    label = str(config.get("label") or config.get("transaction") or "")
+    if fragment:
+        label = label or Path(str(fragment)).stem
+    else:
+        _check_steps(where, [config])
+        if not _sends(config):
+            what = f", label {label!r}," if label else ""
+            raise SettingError(
+                f"{where}{what} has no request: write `url`, `include`, or `transaction` with `do`"
+            )
+    label = label or str(config["url"])
+    slug = _NAME.sub("-", label).strip("-.")[:LONGEST_SLUG]
+    if not slug:
+        raise SettingError(f"{where}.label is {label!r}: write one with letters or digits of ASCII")
+    return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
+
+
+def _weight(where: str, given: object) -> float:
+    try:
+        found = math.nan if isinstance(given, bool) else number(given)
+    except ValueError:
+        found = math.nan
+    if not found >= 0:
+        raise SettingError(f"{where}.weight is {given!r}: write a number of 0 or more, such as 6")
+    return found
+
+
+def _check_steps(where: str, steps: object) -> None:
+    """Refuse what means something else here than in Taurus."""
+    for place, it in enumerate(steps if isinstance(steps, list) else []):
+        if not isinstance(it, Mapping):
+            continue
+        for key, step in _BLOCKS.items():
+            if key in it:
+                raise SettingError(f"{where} has `{key}`, which no request can be: {step}")
+        action = it.get("action")
+        if action is not None and (action != _PAUSE or not place):
+            raise SettingError(
+                f"{where} has `action: {action}`, which would end or hold back the load: "
+                "write `action: pause` alone, behind a request"
+            )
+        for key in ("concurrency", "throughput", "iterations", *_REFUSED):
+            if key in it:
+                raise SettingError(f"{where}.{key} is no setting of a request: {_step(key)}")
+        if "://" in str(it.get("url", "")):
+            raise SettingError(
+                f"{where}.url is {it['url']!r}: write a path such as /items; `app` or `url` of the "
+                "service says where it answers"
+            )
+        for inner in ("do", "then", "else"):
+            _check_steps(where, it.get(inner))
+
+
+def _step(key: str) -> str:
+    return _REFUSED.get(key, "`rate` and `weight` say how often each label is asked")
+
+
+def _sends(step: object) -> bool:
+    if isinstance(step, str):
+        return True
+    if not isinstance(step, Mapping):
+        return False
+    inner = [each for key in ("do", "then", "else") for each in step.get(key) or []]
+    return bool(step.get("url")) or any(map(_sends, inner))
