@@ -48,7 +48,3 @@ def test_a_sequence_is_read_as_it_is_written():
     for text in ("", "012", "0x"):
         with pytest.raises(ValueError, match="the property mix is"):
             mix.parts_of(text)
-
-
-def test_the_shares_are_those_of_the_sequence():
-    assert mix.shares({"list": 3, "order": 1}) == {"list": 0.75, "order": 0.25}

@@ -8,15 +8,21 @@ order of its own: the mix holds for short times as well, and nothing recurs with
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-#: The property of a plan that has its sequence, and the digits that each part of it takes.
-PROPERTY, DIGITS = "mix", 2
+from tollgate.plan.model import Controller, Plan
+
+#: The properties of a plan that have its sequence and the seed of that, and the digits that each
+#: part of a sequence takes.
+PROPERTY, SEED, DIGITS = "mix", "mix_seed", 2
 #: Parts that a mix may have.
 MOST_PARTS = 10**DIGITS
+_SWITCH = "SwitchController"
 #: Arrivals of a block at most; weights that need more are rounded, to one at least.
 LONGEST_BLOCK = 100
 #: Arrivals of a sequence at least, before it begins anew.
@@ -28,6 +34,8 @@ def slots(weights: Sequence[float]) -> list[int]:
     alone. Raises ValueError, one line, for weights that ask nothing."""
     if not weights or min(weights) < 0 or not math.fsum(weights) > 0:
         raise ValueError("no label has a weight above 0")
+    if len(weights) > MOST_PARTS:
+        raise ValueError(f"{len(weights)} labels are more than {MOST_PARTS}")
     exact = [Fraction(it).limit_denominator(LONGEST_BLOCK) for it in weights]
     scale = math.lcm(*(it.denominator for it in exact))
     whole = [int(it * scale) for it in exact]
@@ -58,7 +66,47 @@ def parts_of(text: str) -> list[int]:
     return [int(text[at : at + DIGITS]) for at in range(0, len(text), DIGITS)]
 
 
-def shares(weights: Mapping[str, float]) -> dict[str, float]:
-    """The share of all arrivals that ask each, as a sequence has them."""
-    found = slots([*weights.values()])
-    return {name: it / sum(found) for name, it in zip(weights, found, strict=True)}
+@dataclass(frozen=True)
+class Part:
+    """What an arrival may ask. name: of its controller. labels: that its samplers leave."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The parts of a plan by their places, with the arrivals of each in a block."""
+
+    parts: tuple[Part, ...]
+    weights: tuple[int, ...]
+
+    def without(self, names: Collection[str]) -> Mix:
+        """With no arrivals of some parts."""
+        pairs = zip(self.parts, self.weights, strict=True)
+        return replace(self, weights=tuple(0 if it.name in names else n for it, n in pairs))
+
+    def share(self, label: str) -> float:
+        """Of all arrivals, those that ask a label."""
+        asked = zip(self.parts, self.weights, strict=True)
+        return sum(n for it, n in asked if label in it.labels) / sum(self.weights)
+
+
+def mix_of(plan: Plan, text: str) -> Mix | None:
+    """What a plan mixes, by the sequence that it has itself; None where it mixes nothing. text: the
+    plan's own. Raises ValueError where the sequence has places that the plan has not."""
+    found = re.search(rf"\$\{{__P\({PROPERTY},(\d+)\)\}}", text)
+    if found is None:
+        return None
+    parts: dict[Controller, list[str]] = {}
+    for sampler in (it for group in plan.groups for it in group.samplers):
+        around = [it.kind for it in sampler.controllers]
+        if _SWITCH in around[:-1]:
+            part = sampler.controllers[around.index(_SWITCH) + 1]
+            parts.setdefault(part, []).extend([sampler.label.text] * sampler.leaves_a_row)
+    asked = parts_of(found[1])
+    if max(asked) >= len(parts):
+        raise ValueError(f"the property {PROPERTY} names place {max(asked)} of {len(parts)}")
+    weights = slots([asked.count(place) for place in range(len(parts))])
+    made = (Part(it.name, tuple(dict.fromkeys(labels))) for it, labels in parts.items())
+    return Mix(tuple(made), tuple(weights))

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from lxml import etree
 
 from tollgate.service.elements import Parts
-from tollgate.service.shapes import check
+from tollgate.service.shapes import check, compare
 
 #: By the shape's name. Each takes the service's parts and makes the plan.
 SHAPES: dict[str, Callable[[Parts], etree._ElementTree]] = {
     "check": check.make,
+    "compare": compare.make,
 }
