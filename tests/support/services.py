@@ -49,6 +49,28 @@ def install(repo):
     _call("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=repo.root)
 
 
+def slow_shop(repo):
+    """Commit a middleware that adds 5 % to the work of each request."""
+    _copy(SOURCES, repo.root, ["count-visits.js"])
+    path = repo.root / "shop.js"
+    mounted = "app.use(express.json());\n"
+    used = f"app.use(require('./count-visits'));\n{mounted}"
+    path.write_text(path.read_text().replace(mounted, used))
+    _commit(repo, "Count visits")
+
+
+def slow_registry(repo):
+    """The same, as a plugin of verdaccio."""
+    plugin = repo.root / "plugins" / "verdaccio-visits"
+    plugin.mkdir(parents=True)
+    _copy(SOURCES, repo.root, ["count-visits.js"])
+    shutil.copy(SOURCES / "verdaccio" / "count-visits-plugin.js", plugin / "index.js")
+    (plugin / "package.json").write_text('{"name": "verdaccio-visits", "version": "1.0.0"}\n')
+    with (repo.root / "config.yaml").open("a") as config:
+        config.write("plugins: ./plugins\nmiddlewares:\n  visits:\n    enabled: true\n")
+    _commit(repo, "Count visits")
+
+
 def _repo(folder):
     folder.mkdir(parents=True)
     made = Repo(folder)
