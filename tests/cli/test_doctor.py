@@ -216,7 +216,7 @@ def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(monkeypatch, capsys)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(machine, "look", interrupted)
-    assert show(argparse.Namespace(kind="check")) == 2
+    assert show(argparse.Namespace(kind="check", service=None)) == 2
     out, err = capsys.readouterr()
     assert err == "tollgate: interrupted: what is above holds\n"
     assert "Taurus" in out

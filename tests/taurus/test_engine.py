@@ -16,6 +16,8 @@ SETTINGS = yaml.safe_load((SUITE / "taurus.yml").read_text())
 KINDS = [*SETTINGS["cli-aliases"]]
 FILES = [str(BASE_CONFIG), str(SUITE / "taurus.yml")]
 OURS = [name for name, it in SETTINGS["modules"].items() if "class" in it]
+#: Of the suite.
+SERVICES = ("fork", "cluster")
 
 
 def engine(kinds=(), **config):
@@ -43,9 +45,10 @@ def misspelt(name, at):
 def test_a_misspelt_kind_is_refused_with_the_nearest(kind, at):
     wrong = misspelt(kind, at)
     told = refused(engine([wrong]).configure, FILES, False)
-    assert told == f"-{wrong} is no kind of run (cli-aliases) and no service (scenarios): did you mean {kind!r}?"
+    what = "is no kind of run (cli-aliases) and no service (scenarios)"
+    assert told == f"-{wrong} {what}: did you mean {kind!r}?"
     told = refused(engine(["xyz"]).configure, FILES, False)  # like no other
-    assert told.endswith(f": known are {', '.join(KINDS)}")
+    assert told.endswith(f": known are {', '.join((*KINDS, *SERVICES))}")
 
 
 def test_check_is_a_kind_of_a_suite_that_does_not_name_it(tmp_path):

@@ -92,7 +92,7 @@ def _put_together(
     # An assertion right below a Transaction Controller, or above it, would judge its row as well.
     inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
     switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
-    _wait_before(switch)
+    wait_before(switch)
     tree.replace(group, thread)
     tree.replace(content, below)
     return name
@@ -125,7 +125,7 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     return reading[0]
 
 
-def _wait_before(switch: etree._Element) -> None:
+def wait_before(switch: etree._Element) -> None:
     """Have one Flow Control Action wait until an arrival is due, in place of each sampler: what is
     sent later in a pass would have the time since then taken off its own pauses."""
     around = switch.getparent()

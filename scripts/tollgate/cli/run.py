@@ -1,4 +1,4 @@
-"""`tollgate run [-KIND...] [OPTIONS]`: one run of the suite, from any folder below it."""
+"""`tollgate run [-SERVICE] [-KIND] [OPTIONS]`: one run of the suite, from any folder below it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import contextlib
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tollgate.base import atomic, paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.install import assemble
+from tollgate.service.model import is_service
 
 #: Of taurus.yml.
 SCHEMA = paths.PACKAGE / "taurus" / "taurus.schema.json"
@@ -80,13 +82,13 @@ def lay_out_schema() -> None:
 
 
 def _help() -> str:
-    own = [f"-{it}" for it in own_kinds()]
+    own = [f"-{it}" for it in (*services(), *own_kinds())]
     codes = {f"{code:d} {code.name}": meaning for code, meaning in _CODES.items()}
     return "\n".join(
         (
-            "usage: tollgate [-C FOLDER] run [-KIND...] [options of bzt]",
+            "usage: tollgate [-C FOLDER] run [-SERVICE] [-KIND] [options of bzt]",
             *("", "kinds:", *_rows({f"-{name}": text for name, text in KINDS.items()})),
-            *(("", f"also in {paths.SUITE / paths.RUN_FILE}: {' '.join(own)}") if own else ()),
+            *(("", f"in {paths.SUITE / paths.RUN_FILE}: {' '.join(own)}") if own else ()),
             *("", "variables:", *_rows(VARIABLES)),
             *("", "options of bzt:"),
             *_rows({"-o PATH=VALUE": "for this run, e.g. modules.stop-when-decided.budget=8m"}),
@@ -102,8 +104,18 @@ def _rows(table: dict[str, str]) -> list[str]:
 
 def own_kinds() -> list[str]:
     """The kinds that the suite's taurus.yml has besides KINDS."""
+    return sorted({*_section("cli-aliases")} - {*KINDS})
+
+
+def services() -> list[str]:
+    """The services of the suite's taurus.yml."""
+    return [str(name) for name, it in _section("scenarios").items() if is_service(it)]
+
+
+def _section(name: str) -> dict[str, Any]:
+    """Of taurus.yml; empty where it can't be read."""
     try:
         read = yaml.safe_load((paths.SUITE / paths.RUN_FILE).read_text(encoding="utf-8"))
-        return sorted(set(read["cli-aliases"]) - set(KINDS))
-    except (OSError, yaml.YAMLError, TypeError, KeyError):
-        return []
+        return dict(read[name])
+    except (OSError, yaml.YAMLError, TypeError, KeyError, ValueError):
+        return {}

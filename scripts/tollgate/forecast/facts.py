@@ -29,8 +29,8 @@ def forecast_facts(
     origin_ms: the zero of the steps' seconds, JMeter's own start, in epoch milliseconds. ended_s:
     when the load was cut short, in seconds since then; steps that end later count as not reached.
     Samples are counted by their actual start, whatever their label, in [from_s, to_s) of a step;
-    rows of Transaction Controllers, which add up other rows, are not, but for parent samples, which
-    stand in the place of those: `parents` are their labels. Raises JtlError.
+    rows of Transaction Controllers, which add up other rows, are not, nor are followers, but for
+    parent samples, which stand in the place of those: `parents` are their labels. Raises JtlError.
     """
     steps = followed.steps
     borders = [_ms(step.from_s) for step in steps] + [_ms(steps[-1].to_s)]
@@ -39,9 +39,11 @@ def forecast_facts(
     size = 1000 * max(1, math.ceil((borders[-1] - borders[0]) / 1000 / MOST_POINTS))
     edges = [*range(borders[0], end, size), end]
     labels, at_ms, n = step_counts(source, origin_ms, sorted({*borders, end}), size, parents)
+    if followed.followers:
+        n = n * np.array([label not in followed.followers for label in labels])
     sent = [Counter() for _ in steps]
     for label, step, count in zip(labels, _place(borders, at_ms), n, strict=True):
-        if 0 <= step < len(steps):
+        if 0 <= step < len(steps) and label not in followed.followers:
             sent[step][label] += int(count)
     return ForecastFacts(
         path=followed.path,

@@ -50,7 +50,8 @@ class LoadStep:
 @dataclass(frozen=True)
 class Followed:
     """A forecast's file, the factor of its rates, by how much its time was compressed, its steps
-    one after the other.
+    one after the other. followers: labels of what an arrival sends behind its first request, which
+    the forecast does not count.
 
     run.json keeps it, so that `tollgate judge` needs no forecast file, which may have changed
     since:
@@ -65,6 +66,7 @@ class Followed:
     factor: float
     scale: float
     steps: Annotated[tuple[LoadStep, ...], Field(min_length=1)]
+    followers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for step in self.steps:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tollgate.base.csv_file import Row, Values, parse_rows, read_rows
@@ -37,23 +37,32 @@ class ForecastError(FileError):
     """A forecast that can't be used: one line for each thing wrong with it, in `errors`."""
 
 
-def read_forecast(path: str | Path, targets: Iterable[str] | None = None) -> Forecast:
+def read_forecast(
+    path: str | Path,
+    targets: Iterable[str] | None = None,
+    shares: Mapping[str, float] | None = None,
+) -> Forecast:
     """The forecast in a file; the shares of a step are scaled to sum 1.
 
     targets: those that the plan knows; then the file may have columns for no others, and one
-    without a column has no share.
+    without a column has no share. shares: of each step of a file that has a column for none of the
+    targets; it may have one for others.
     Raises ForecastError, whose lines name file, line, column, value and the next step.
     """
     header, *rows = read_rows(path, ForecastError, "hour,tps,...")
     first, *others = columns = header.fields
-    errors = [*_header_errors(columns, None if targets is None else [*targets])]
+    known = None if targets is None else [*targets]
+    is_total = shares is not None and not {*others} & {*(known or ())}
+    errors = [*_header_errors(columns, None if is_total else known, is_total)]
     if errors:
         raise ForecastError(*(f"{header.place}: {error}" for error in errors))
     if len(rows) > MOST_ROWS:
         raise ForecastError(f"{path}: has more than {MOST_ROWS} rows: take longer steps")
-    shared = [name for name in others if name != RATE_COLUMN]
+    shared = [] if is_total else [name for name in others if name != RATE_COLUMN]
 
     def shares_problem(values: Values) -> str | None:
+        if is_total:
+            return None
         problem = fields.shares_problem([values[name] for name in shared])
         return problem and f"{' + '.join(shared)} {problem}"
 
@@ -65,12 +74,14 @@ def read_forecast(path: str | Path, targets: Iterable[str] | None = None) -> For
     if not any(step[RATE_COLUMN] for step in steps):
         text = f"{path}: {RATE_COLUMN} is 0 in every row: write the rate that is expected"
         raise ForecastError(text)
-    made = tuple(_step(step, first, shared, timed) for step in steps)
+    made = tuple(_step(step, first, shared, timed, shares) for step in steps)
     return Forecast(str(path), DAY_S / len(made), made)
 
 
-def _header_errors(columns: Sequence[str], targets: Sequence[str] | None) -> Iterator[str]:
-    """targets: those that may have a column; None: any may."""
+def _header_errors(
+    columns: Sequence[str], targets: Sequence[str] | None, is_total: bool
+) -> Iterator[str]:
+    """targets: those that may have a column; None: any may. is_total: none needs to."""
     first = columns[0]
     if len(columns) == 1 and (separator := re.search(r"[;\t|]", first)):
         yield (
@@ -89,7 +100,7 @@ def _header_errors(columns: Sequence[str], targets: Sequence[str] | None) -> Ite
                 yield f"column {number} {problem}"
         if RATE_COLUMN not in columns:
             yield f"has no column {RATE_COLUMN!r} for the requests a second: add it"
-        if not {*columns[1:]} - {RATE_COLUMN}:
+        if not is_total and not {*columns[1:]} - {RATE_COLUMN}:
             yield "has no column for a target: add one for each with its share in percent"
 
 
@@ -125,10 +136,17 @@ def _check_order(rows: Sequence[Row], column: str, names: Sequence, timed: bool)
         raise ForecastError(f"{row.place}: {column} = {shown(row.fields[0])} {problem}")
 
 
-def _step(values: Values, first: str, shared: Sequence[str], timed: bool) -> ForecastStep:
+def _step(
+    values: Values,
+    first: str,
+    shared: Sequence[str],
+    timed: bool,
+    shares: Mapping[str, float] | None,
+) -> ForecastStep:
+    """shares: those of a file that has none."""
     total = math.fsum(values[name] for name in shared)
     return ForecastStep(
         name=fields.clock(values[first]) if timed else values[first],
         tps=values[RATE_COLUMN],
-        shares={name: values[name] / total for name in shared},
+        shares={name: values[name] / total for name in shared} or dict(shares or {}),
     )

@@ -4,7 +4,7 @@ but for the plan's file."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +19,28 @@ _PATIENCE_MS = 7000.0
 
 @dataclass(frozen=True)
 class Iteration:
-    """name: that an arrival has for it. requests: that it sends. pause_s, longest_s: of its pauses,
-    and of it as a whole where the service hangs, at most."""
+    """name: that an arrival has for it, empty for one of several names. requests: that it sends.
+    pause_s, longest_s: of its pauses, and of it as a whole where the service hangs, at most."""
 
     name: str
     requests: int
     pause_s: float
     longest_s: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,) if self.name else ()
+
+
+def longest_of(plan: Path, names: Sequence[str], properties: Mapping[str, str]) -> Iteration:
+    """An iteration of a plan, whichever of these its parent sample is called, at its longest."""
+    each = [read_iteration(plan, plan, it, properties) for it in names]
+    return Iteration(
+        "",
+        max(it.requests for it in each),
+        max(it.pause_s for it in each),
+        max(it.longest_s for it in each),
+    )
 
 
 def read_iteration(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Iteration:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from tollgate.base.settings import SettingError
 from tollgate.plan import nodes
 from tollgate.plan.inline import fragment
 from tollgate.plan.jmx import is_sampler_kind
+from tollgate.plan.model import FLOW_CONTROL
 from tollgate.service.model import Request, Service
 from tollgate.service.xml import target
 
@@ -39,49 +40,56 @@ _TIMEOUT_MS = 5000
 
 @dataclass(frozen=True)
 class Labelled:
-    """The elements of one label, each before its hashTree, and the slug that names them."""
+    """The elements of one label, each before its hashTree, and the slug that names them. samples:
+    what its samplers are called, in the order of the plan; the first of them is the arrival's."""
 
     label: str
     slug: str
     weight: float
     elements: tuple[etree._Element, ...]
+    samples: tuple[str, ...]
 
     @property
     def copies(self) -> list[etree._Element]:
-        """An element stands in one place alone."""
-        return [deepcopy(it) for it in self.elements]
-
-    def samplers(self) -> Iterator[tuple[etree._Element, etree._Element]]:
-        """Those that JMeter runs, in the order of the plan, each with its hashTree."""
-        return samplers(self.elements)
+        return copies(self.elements)
 
 
 @dataclass(frozen=True)
 class Parts:
     """What each shape of load puts together.
 
-    common: cookies, defaults, data and the like, for the level of the Test Plan. weights: of the
-    labels by their slugs, with the sum 1."""
+    common: cookies, defaults and the like, for the level of the Test Plan. data: what gives a row
+    to each iteration of what it stands below. weights: of the labels by their slugs, with the sum
+    1."""
 
     name: str
     common: tuple[etree._Element, ...]
+    data: tuple[etree._Element, ...]
     requests: tuple[Labelled, ...]
     rate: float
     weights: Mapping[str, float]
 
     @property
+    def has_passes(self) -> bool:
+        """Whether an arrival of some label sends several requests, one after the other."""
+        return any(len(it.samples) > 1 for it in self.requests)
+
+    @property
     def everywhere(self) -> list[etree._Element]:
-        """Copies of `common`."""
-        return [deepcopy(it) for it in self.common]
+        """Copies of `common` and `data`."""
+        return copies([*self.common, *self.data])
 
 
-def samplers(
-    elements: tuple[etree._Element, ...] | list[etree._Element],
-) -> Iterator[tuple[etree._Element, etree._Element]]:
-    """What sends something, at any depth of a list of elements and hashTrees."""
+def copies(elements: Iterable[etree._Element]) -> list[etree._Element]:
+    """An element stands in one place alone."""
+    return [deepcopy(it) for it in elements]
+
+
+def _samples(elements: Iterable[etree._Element]) -> tuple[str, ...]:
     around = etree.Element("hashTree")
-    around.extend(map(deepcopy, elements))
-    return (it for it in nodes.active(around) if is_sampler_kind(nodes.kind(it[0])))
+    around.extend(copies(elements))
+    sent = (it for it, _ in nodes.active(around) if is_sampler_kind(nodes.kind(it)))
+    return tuple(it.get("testname", "") for it in sent if nodes.kind(it) != FLOW_CONTROL)
 
 
 def parts_of(service: Service, folder: Path) -> Parts:
@@ -89,12 +97,33 @@ def parts_of(service: Service, folder: Path) -> Parts:
     SettingError."""
     builder = _Builder(service.taurus)
     try:
-        common = _common(service, builder, folder)
+        common, data = _common(service, builder, folder)
         requests = tuple(_labelled(service, it, builder) for it in service.requests)
     except (TaurusConfigError, TaurusInternalException, OSError) as problem:
         line = " ".join(str(problem).split())
         raise SettingError(f"scenarios.{service.name}: {line}") from None
-    return Parts(service.name, tuple(common), requests, service.settings.rate, service.shares)
+    _refuse_twice(service, requests)
+    return Parts(
+        *(service.name, tuple(common), tuple(data), requests),
+        *(service.settings.rate, service.shares),
+    )
+
+
+def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:
+    """What a sample is called says which request it is of."""
+    owners: dict[str, str] = {}
+    for it in requests:
+        for name in it.samples:
+            if "${" in name:
+                raise SettingError(
+                    f"scenarios.{service.name} has the label {name!r}: criteria and weights are of "
+                    "labels that are known before the run: write `label` without a variable"
+                )
+            if owners.setdefault(name, it.label) != it.label:
+                raise SettingError(
+                    f"scenarios.{service.name}: {owners[name]!r} and {it.label!r} both send "
+                    f"{name!r}: give one of the two another label"
+                )
 
 
 @dataclass
@@ -133,23 +162,28 @@ class _Builder(JMeterScenarioBuilder):
         return [it for compiled in self.compile_requests(parsed) for it in compiled]
 
 
-def _common(service: Service, builder: _Builder, folder: Path) -> list[etree._Element]:
-    """Taurus's own HTTP defaults say where a plan sends: ours do that by properties."""
+def _common(
+    service: Service, builder: _Builder, folder: Path
+) -> tuple[list[etree._Element], list[etree._Element]]:
+    """(what is for all requests, what reads their data). Taurus's own HTTP defaults say where a
+    plan sends: ours do that by properties."""
     taurus = service.taurus
     timeout = taurus.get("timeout")
     timeout_ms = _TIMEOUT_MS if timeout is None else round(1000 * dehumanize_time(timeout))
     found = list(target(timeout_ms, str(taurus.get("content-encoding") or "UTF-8")))
     if headers := taurus.get("headers"):
         found += [JMX._get_header_mgr(headers), etree.Element("hashTree")]
-    made = builder.compile_scenario(builder.get_scenario())
+    made, data = builder.compile_scenario(builder.get_scenario()), []
     for element, below in zip(made[::2], made[1::2], strict=True):
-        if element.tag == _DEFAULTS:
-            continue
-        for file in element.iterfind("stringProp[@name='filename']"):
-            if element.tag == _DATA and "${" not in file.text:
-                file.text = os.path.relpath(file.text, folder)
-        found += [element, below]
-    return found
+        file = element.find("stringProp[@name='filename']")
+        if element.tag == _DATA:
+            element.append(JMX._string_prop("shareMode", "shareMode.all"))
+            element.append(JMX._string_prop("fileEncoding", "UTF-8"))
+        if file is not None and "${" not in file.text:
+            file.text = os.path.relpath(file.text, folder)
+        if element.tag != _DEFAULTS:
+            (data if file is not None else found).extend((element, below))
+    return found, data
 
 
 def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled:
@@ -167,6 +201,7 @@ def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled
                 "by the JMeter GUI"
             )
         elements = list(inside)
-    if not any(True for _ in samplers(elements)):
+    samples = _samples(elements)
+    if not samples:
         raise SettingError(f"{where} has no request: switch on a sampler of it")
-    return Labelled(request.label, request.slug, request.weight, tuple(elements))
+    return Labelled(request.label, request.slug, request.weight, tuple(elements), samples)

@@ -45,6 +45,8 @@ _BLOCKS = {
 _PAUSE = "pause"
 _PER_SECOND = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 _NAME = re.compile(r"[^\w.-]+", re.ASCII)
+#: What plans have names of their own for.
+_TAKEN = ("nothing", "end", "default")
 #: Characters of a slug: it stands in names of properties and in rows of files that JMeter reads.
 LONGEST_SLUG = 60
 
@@ -123,8 +125,10 @@ class Service:
 
 
 def is_service(scenario: object) -> bool:
-    """Whether Tollgate makes this scenario's plan."""
-    return isinstance(scenario, Mapping) and any(scenario.get(it, None) for it in MARKS)
+    """Whether Tollgate makes this scenario's plan, or takes it from a folder of plans."""
+    if not isinstance(scenario, Mapping) or scenario.get("script", None):
+        return False
+    return any(scenario.get(it, None) for it in MARKS)
 
 
 def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
@@ -196,8 +200,11 @@ def _request(where: str, given: object) -> Request:
             )
     label = label or str(config["url"])
     slug = _NAME.sub("-", label).strip("-.")[:LONGEST_SLUG]
-    if not slug:
-        raise SettingError(f"{where}.label is {label!r}: write one with letters or digits of ASCII")
+    if not re.search("[A-Za-z]", slug) or slug.lower() in _TAKEN:
+        raise SettingError(
+            f"{where}.label is {label!r}: write another one, with letters of ASCII, and not "
+            f"{', '.join(_TAKEN)}"
+        )
     return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
 
 

@@ -31,7 +31,7 @@ from tollgate.capacity.running import DEFAULTS, Search
 from tollgate.criteria.grammar import CriterionError
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
-from tollgate.plan.iterations import Iteration
+from tollgate.plan.iterations import Iteration, longest_of
 from tollgate.plan.jmx import PlanError
 from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER
@@ -111,6 +111,8 @@ class Capacity(OwnLoad):
         given = given_properties(self.engine.config, scenario)
         script = script_of(scenario).absolute()
         with problems_as(TaurusConfigError, "capacity", PlanError):
+            if (composed := under_way(self.engine).composed) and composed.has_passes:
+                self.passes[name] = longest_of(script, of, given)
             if not rate or not script.is_file() or reads_arrivals(script):
                 check_plan(script, of)
                 return
@@ -138,7 +140,7 @@ class Capacity(OwnLoad):
         for each, default in DEFAULTS.items():
             property_of(given, each, default, f"capacity: execution {name!r}")
         if name in self.passes:
-            record = replace(record, of=(self.passes[name].name,), passes=True)
+            record = replace(record, of=self.passes[name].names or record.of, passes=True)
         records.write(record_path(self.folder, name), record)
         self.records[name] = record
 

@@ -5,8 +5,8 @@ somebody saved by hand."""
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,74 +14,117 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError
+from tollgate.base.text import did_you_mean
 from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.forecast.model import Followed, Forecast
+from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import jmx, plugins
-from tollgate.service.elements import parts_of
-from tollgate.service.model import Service, ServiceSettings, is_service, read_service
+from tollgate.service.elements import Parts, parts_of
+from tollgate.service.model import Service, is_service, read_service
 from tollgate.service.shapes import SHAPES
-from tollgate.targets import scenarios
+from tollgate.targets import copies, pm2, scenarios
 
 #: Kinds with a plan of their own, or with targets of their own.
 NOT_OF_A_SERVICE = ("study", "plan")
 #: What is left of a scenario once its plan is made: the rest stands in the plan.
-_STAYS = ("properties", "variables", "modifications", "criteria", "probes", "target")
+_STAYS = ("properties", "variables", "modifications", "criteria", "probes", "target", "url")
+#: What `compare` makes its two sides of.
+_OF_COMPARE = ("app", "urls", "install", "build", "link")
+MODES = ("fork", "cluster")
+BOTH = "both"
 
 
 @dataclass(frozen=True)
 class Composed:
-    """service: that was chosen. shape: of the load. plan: that was written or named. executions:
-    their names, in their order."""
+    """service: that was chosen. shape: of the load. plan: that was written or named. parts: what it
+    was made of, None for one of the user's own."""
 
     service: Service
     shape: str
     plan: Path
-    executions: tuple[str, ...]
+    parts: Parts | None
+
+    @property
+    def has_passes(self) -> bool:
+        """Whether an arrival of some label sends several requests."""
+        return bool(self.parts and self.parts.has_passes)
+
+    def forecast(self, usual: str | None) -> Forecast:
+        """What the service's load follows, by slugs. usual: the file where it names none. Raises
+        ForecastError."""
+        slugs = {name: it.slug for it in self.parts.requests for name in (it.label, it.slug)}
+        found = read_forecast(self.service.settings.forecast or usual, slugs, self.parts.weights)
+        renamed = (
+            replace(it, shares={slugs[name]: share for name, share in it.shares.items()})
+            for it in found.steps
+        )
+        return replace(found, steps=tuple(renamed))
+
+    def followed(self, of: Followed) -> Followed:
+        """A forecast by slugs as the samples show it: by the first request of each arrival."""
+        firsts = {it.slug: it.samples[0] for it in self.parts.requests}
+        steps = (
+            replace(it, shares={firsts[slug]: share for slug, share in it.shares.items()})
+            for it in of.steps
+        )
+        followers = (name for it in self.parts.requests for name in it.samples[1:])
+        path = self.service.settings.forecast or of.path
+        return replace(of, path=path, steps=tuple(steps), followers=tuple(dict.fromkeys(followers)))
 
 
 def services_of(config: Mapping[str, Any]) -> list[str]:
     """The names of the services of taurus.yml."""
-    return [str(name) for name, it in config.get("scenarios").items() if is_service(it)]
+    found = config.get("scenarios") or {}
+    return [str(name) for name, it in found.items() if is_service(it)]
 
 
 def chosen(given: Sequence[str], services: Collection[str], kinds: Mapping[str, Any]) -> str | None:
     """The service among the names on the command line. kinds: the aliases of taurus.yml. Raises
     SettingError for two services, and for two kinds."""
-    found = list(dict.fromkeys(it for it in given if it in services))
+    found = list(dict.fromkeys(it for it in given if it in services and not _is_kind(kinds, it)))
     if len(found) > 1:
         raise SettingError(f"-{' and -'.join(found)} are two services: run one after the other")
-    others = [it for it in dict.fromkeys(given) if it not in found and _is_kind(kinds.get(it))]
+    others = [it for it in dict.fromkeys(given) if _is_kind(kinds, it)]
     if len(others) > 1:
         raise SettingError(f"-{' and -'.join(others)} are two kinds of run: run one of them")
     return found[0] if found else None
 
 
-def _is_kind(alias: object) -> bool:
+def _is_kind(kinds: Mapping[str, Any], name: str) -> bool:
     """Whether an alias says what a run is; others change some of its settings."""
+    alias = kinds.get(name, None)
     try:
-        return not alias or "kind" in alias["modules"]["verdict"]
+        return name in kinds and (not alias or "kind" in alias["modules"]["verdict"])
     except (KeyError, TypeError):
         return False
 
 
-def compose(config: BetterDict, chosen: str | None) -> Composed | None:
+def compose(
+    config: BetterDict, chosen: str | None, environment: Mapping[str, str] | None = None
+) -> Composed | None:
     """Put the executions of services into a configuration, and write their plans. chosen: on the
-    command line; without one the executions of taurus.yml whose scenarios are services. None where
-    there is no service. Raises SettingError."""
+    command line; without one the executions of taurus.yml whose scenarios are services. Returns the
+    only service of a run, if there is one. Raises SettingError."""
     if chosen is not None:
         config["execution"] = [BetterDict.from_dict({"scenario": chosen})]
     executions = config.get("execution", [])
-    found = [
-        it for it in executions if is_service(config.get("scenarios").get(it.get("scenario"), None))
-    ]
+    named = [(it, str(it.get("scenario", None))) for it in executions]
+    services = config.get("scenarios")
+    found = [(it, name) for it, name in named if is_service(services.get(name, None))]
+    is_only = len(found) == len(executions) == 1
     composed = None
-    for execution in found:
-        name = execution["scenario"]
-        service = read_service(name, config["scenarios"][name])
-        composed = _compose(config, service)
-    if composed and composed.service.requests:
-        _keep_criteria_of_kind(config, composed.service)
-    return composed if chosen or len(executions) == 1 else None
+    for _, name in found:
+        composed = _compose(config, read_service(name, services[name]))
+    if not (composed and is_only):
+        return None
+    if composed.parts:
+        _keep_criteria_of_kind(config, composed)
+        if composed.shape == "capacity":
+            _ask_for_labels(config, composed.parts)
+    if composed.shape != "compare" and (chosen or composed.parts):
+        _choose_modes(config, composed.service, environment or {})
+    return composed
 
 
 def shape_of(config: Mapping[str, Any]) -> str:
@@ -89,11 +132,14 @@ def shape_of(config: Mapping[str, Any]) -> str:
     kind = scenarios.kind_of(config)
     if kind not in SHAPES and config.get("modules").get("load").get("length", None) is not None:
         return "forecast"
-    return kind if kind in (*SHAPES, *NOT_OF_A_SERVICE) else "check"
+    return kind if kind in ("compare", "capacity", *NOT_OF_A_SERVICE) else "check"
 
 
-def write_plan(service: Service, kind: str, shape: str) -> Path:
-    """The plan of a service for a kind of run, written below the suite. Raises SettingError."""
+def plan_of(service: Service, kind: str, shape: str) -> tuple[Path, Parts | None]:
+    """The plan of a service for a kind of run, which is written below the suite, or is in the
+    service's own folder of plans. Raises SettingError."""
+    if shape in NOT_OF_A_SERVICE:
+        raise SettingError(f"-{kind} is no kind of run of a service: leave out -{service.name}")
     if service.settings.plans:
         plan = SUITE / service.settings.plans / f"{kind}.jmx"
         if not plan.is_file():
@@ -101,50 +147,83 @@ def write_plan(service: Service, kind: str, shape: str) -> Path:
                 f"scenarios.{service.name}.plans is {service.settings.plans!r}, and there is no "
                 f"{plan.name} in it: save one there, or choose another kind"
             )
-        return plan
-    if shape not in SHAPES:
-        raise SettingError(f"-{kind} is no kind of run of the service {service.name!r}")
+        return plan, None
     path = STATE / f"{service.name}-{kind}.jmx"
     path.parent.mkdir(exist_ok=True)
-    jmx.write(SHAPES[shape](parts_of(service, path.parent)), path)
+    parts = parts_of(service, path.parent)
+    jmx.write(SHAPES[shape](parts), path)
     if absent := plugins.missing([path], jmeter_home()):
         raise SettingError(f"{path}: {plugins.advice(absent, jmeter_home())}")
-    return path
+    return path, parts
 
 
 def _compose(config: BetterDict, service: Service) -> Composed:
     kind, shape = scenarios.kind_of(config), shape_of(config)
-    plan = write_plan(service, kind, shape)
+    plan, parts = plan_of(service, kind, shape)
     given = config["scenarios"][service.name]
-    made = BetterDict.from_dict({key: it for key, it in given.items() if key in _STAYS})
-    made.merge({"script": os.path.relpath(plan, SUITE), **_place(service.settings)})
-    if service.requests:
+    stays = (*_STAYS, *_OF_COMPARE) if shape == "compare" else _STAYS
+    made = BetterDict.from_dict({key: it for key, it in given.items() if key in stays})
+    made["script"] = os.path.relpath(plan, SUITE)
+    if service.settings.app and shape != "compare":
+        made["target"] = service.settings.app
+    if parts:
         made.merge({"probes": given.get("probes", [])})
     config["scenarios"][service.name] = made
-    return Composed(service, shape, plan, (service.name,))
+    return Composed(service, shape, plan, parts)
 
 
-def _place(settings: ServiceSettings) -> dict[str, Any]:
-    if settings.app:
-        return {"target": settings.app}
-    return {"url": settings.url} if settings.url else {}
-
-
-def _keep_criteria_of_kind(config: BetterDict, service: Service) -> None:
+def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:
     """Of the criteria that a kind has, those on workers are about any service; others name labels
-    of somebody else's."""
+    of somebody else's. A search for capacity has limits in place of a service's own criteria."""
+    app = composed.service.settings.app
     for entry in config.get("reporting", []):
         criteria = entry.get("criteria", None) if isinstance(entry, dict) else None
         if isinstance(criteria, list):
-            criteria[:] = _of_workers(criteria) if service.settings.app else []
+            criteria[:] = [it for it in criteria if app and _is(it, "is_of_workers")]
+    if composed.shape == "capacity":
+        own = config["scenarios"][composed.service.name]
+        own["criteria"] = [it for it in own.get("criteria", []) if _is(it, "is_of_capacity")]
 
 
-def _of_workers(criteria: Iterable[object]) -> list[object]:
-    found = []
-    for it in criteria:
-        try:
-            if parse(it).is_of_workers:
-                found.append(it)
-        except CriterionError:
-            found.append(it)  # `verdict` says what is wrong with it
-    return found
+def _is(criterion: object, what: str) -> bool:
+    try:
+        return getattr(parse(criterion), what)
+    except CriterionError:
+        return True  # `verdict` says what is wrong with it
+
+
+def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
+    """Have a search for capacity ask for all labels, or for those of the service that it names."""
+    slugs = {name: it.slug for it in parts.requests for name in (it.label, it.slug)}
+    capacity = config.get("modules").get("capacity")
+    given = capacity.get("of", None)
+    names = given if isinstance(given, list) else [given]
+    known = [slugs[it] for it in names if it in slugs]
+    capacity["of"] = known or list(parts.weights)
+
+
+def _choose_modes(config: BetterDict, service: Service, environment: Mapping[str, str]) -> None:
+    """Have the app run as MODE says: in one mode, or an execution for each of both."""
+    load = config.get("modules").get("load")
+    mode = environment.get("MODE") or load.get("mode", "")
+    if not mode:
+        return
+    if mode not in (*MODES, BOTH):
+        raise SettingError(f"MODE is {mode!r}: {did_you_mean(mode, [*MODES, BOTH])}")
+    if not service.settings.app:
+        raise SettingError(
+            f"MODE is {mode!r}, and {service.name!r} answers at a URL, in a mode of its own: leave "
+            "out MODE"
+        )
+    where = f"scenarios.{service.name}.app"
+    app = copies.declared(pm2.declared_apps(), service.settings.app, where)
+    modes = MODES if mode == BOTH else (mode,)
+    names = [f"{service.name}-{it}" for it in modes] if mode == BOTH else [service.name]
+    scenario = config["scenarios"].pop(service.name)
+    made = []
+    for place, (name, each) in enumerate(zip(names, modes, strict=True)):
+        app_name = f"{app.name}-{each}"
+        made.append(copies.in_mode(app, app_name, app.port + place, each))
+        config["scenarios"][name] = BetterDict.from_dict({**scenario, "target": app_name})
+    copies.compose(made)
+    config["execution"] = [BetterDict.from_dict({"scenario": it}) for it in names]

@@ -4,6 +4,7 @@ prepared and refuse what can't be run or judged, the targets start, the load beg
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 
 from bzt import TaurusConfigError
@@ -12,6 +13,7 @@ from bzt.engine import Configuration
 from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean
 from tollgate.record.redaction import Redaction
+from tollgate.targets.pm2 import Pm2Error
 from tollgate.taurus import composition, run_file, secrecy
 from tollgate.taurus.run_file import BASE_CONFIG
 from tollgate.taurus.shared import problems_as, under_way
@@ -59,8 +61,9 @@ class Engine(secrecy.RecordingEngine):
         try:
             run_file.check(self.config)
             self.unify_config()
-            under_way(self).composed = composition.compose(self.config, self.service)
-        except SettingError as problem:
+            composed = composition.compose(self.config, self.service, os.environ)
+            under_way(self).composed = composed
+        except (SettingError, Pm2Error) as problem:
             raise TaurusConfigError(str(problem)) from None
         super().prepare()
 

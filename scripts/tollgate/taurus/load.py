@@ -18,12 +18,14 @@ from typing import Literal
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
+from tollgate.base.paths import SUITE
 from tollgate.base.settings import SETTINGS, Number, Word, read
 from tollgate.base.text import UserError, did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
 from tollgate.forecast.read import read_forecast
 from tollgate.plan import lint
+from tollgate.plan.expressions import reads_property
 from tollgate.plan.read import read_plan
 from tollgate.targets import scenarios
 from tollgate.taurus.engines import RemoteLoad
@@ -192,14 +194,22 @@ class Load(Service):
         """Before other services give the plan what it may leave unread."""
         if self.engine.config.get("modules").get("capacity").get("rate", None):
             return  # a copy of it reads a file of arrivals
-        for line in lint.unread(scenarios.script_of(planned.scenario), planned.properties):
+        names = [*planned.properties]
+        if under_way(self.engine).composed:  # a kind may set what the suite's own plans read
+            texts = [it.read_text("utf-8", "replace") for it in (SUITE / "plans").rglob("*.jmx")]
+            own = planned.scenario.get("properties", None) or {}
+            names = [it for it in names if it in own or not reads_property("\n".join(texts), it)]
+        for line in lint.unread(scenarios.script_of(planned.scenario), names):
             under_way(self.engine).executions[planned.name].notes.append(line)
             self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
-        targets = {name for each in planned for name in self._targets(each)}
-        forecast = read_forecast(self.wanted.forecast, targets)
-        found, wanted = [], self.wanted
+        composed, wanted, found = under_way(self.engine).composed, self.wanted, []
+        if composed and composed.parts:
+            forecast = composed.forecast(wanted.forecast)
+        else:
+            targets = {name for each in planned for name in self._targets(each)}
+            forecast = read_forecast(wanted.forecast, targets)
         for each in planned:
             warmup_s = float(each.properties.get("warmup", 0))
             steps = load_steps(forecast, wanted.factor, wanted.length, wanted.scale, warmup_s)
@@ -224,8 +234,8 @@ class Load(Service):
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
         wanted = self.wanted.mode
-        if scenarios.kind_of(self.engine.config) == "compare":
-            wanted = ""  # there MODE is that of the two apps, and `compare` reads it
+        if scenarios.kind_of(self.engine.config) == "compare" or under_way(self.engine).composed:
+            wanted = ""  # MODE is that of the apps, which `compare` or the composition has read
         named = [each.name for each in planned if not each.is_inline]
         all_s = sum(each.seconds for each in planned)
         names, why = chosen_modes(wanted, named, all_s, self.wanted.preferred)
@@ -249,9 +259,11 @@ class Load(Service):
             "jmeterengine.force.system.exit": "true",
         }
         planned.scenario.merge({"properties": properties})
-        wanted = self.wanted
+        known, wanted = under_way(self.engine), self.wanted
         followed = Followed(str(wanted.forecast), wanted.factor, wanted.scale, steps)
-        under_way(self.engine).executions[planned.name].forecast = followed
+        if known.composed and known.composed.parts:
+            followed = known.composed.followed(followed)
+        known.executions[planned.name].forecast = followed
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)

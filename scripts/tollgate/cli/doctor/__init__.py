@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tollgate.base.exit_codes import ExitCode
 from tollgate.cli.doctor import finding, installed, machine
 from tollgate.cli.doctor.finding import FAIL, Diagnosis
-from tollgate.cli.run import KINDS, own_kinds
+from tollgate.cli.run import KINDS, own_kinds, services
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -19,7 +19,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     kinds = [*KINDS, *own_kinds()]
     for each in kinds:
         parser.add_argument(f"-{each}", dest="kind", action="store_const", const=each)
-    parser.set_defaults(command=show, kind=kinds[0], options=[f"-{each}" for each in kinds])
+    names = [it for it in services() if it not in kinds]
+    for each in names:
+        parser.add_argument(f"-{each}", dest="service", action="store_const", const=each)
+    options = [f"-{each}" for each in (*kinds, *names)]
+    parser.set_defaults(command=show, kind=kinds[0], service=None, options=options)
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -28,7 +32,7 @@ def show(arguments: argparse.Namespace) -> int:
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     findings = []
     try:
-        for each in _look(arguments.kind):
+        for each in _look(arguments.kind, arguments.service):
             findings.append(each)
             print(finding.line(each, colour), flush=True)
     except KeyboardInterrupt:
@@ -38,8 +42,8 @@ def show(arguments: argparse.Namespace) -> int:
     return finding.exit_code(findings)
 
 
-def _look(kind: str) -> Iterator[Diagnosis]:
+def _look(kind: str, service: str | None) -> Iterator[Diagnosis]:
     found = installed.look()
     yield from found
     node_runs = not any(each.what == "Node" and each.status == FAIL for each in found)
-    yield from machine.look(node_runs, kind)
+    yield from machine.look(node_runs, kind, service)

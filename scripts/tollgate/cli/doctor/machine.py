@@ -31,13 +31,13 @@ GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 NOISE = "`BASE=HEAD tollgate run -compare` shows whether a change can be seen all the same"
 
 
-def look(node_runs: bool, kind: str) -> list[Diagnosis]:
+def look(node_runs: bool, kind: str, service: str | None = None) -> list[Diagnosis]:
     """node_runs: whether there is a Node to read ecosystem.config.js with. kind: of the run whose
     ports are looked at."""
     usable = cores()
     return [
         _another_run(),
-        *_ports(node_runs, kind),
+        *_ports(node_runs, kind, service),
         judge_cores(os.cpu_count() or 1, usable, quota(OWN, CGROUPS)),
         judge_room("memory", memory(OWN, CGROUPS), FREE_MEMORY),
         judge_room("disk", psutil.disk_usage(str(SUITE)).free, FREE_DISK),
@@ -54,12 +54,12 @@ def _another_run() -> Diagnosis:
     return Diagnosis(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
 
 
-def _ports(node_runs: bool, kind: str) -> list[Diagnosis]:
+def _ports(node_runs: bool, kind: str, service: str | None) -> list[Diagnosis]:
     if not node_runs or not tools.pm2().exists():
         found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
         return [Diagnosis(WARN, "ports", found, "install these first")]
     try:
-        apps = started(kind, os.environ)
+        apps = started(kind, os.environ, service)
     except (pm2.Pm2Error, TaurusConfigError, OSError, ValueError) as problem:
         todo = "correct ecosystem.config.js or taurus.yml"
         return [Diagnosis(FAIL, "ports", str(problem), todo)]

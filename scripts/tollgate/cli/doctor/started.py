@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bzt.engine import Configuration
+from bzt.utils import BetterDict
 
 from tollgate.base.paths import RUN_FILE, SUITE
 from tollgate.study.design import read_design
@@ -13,9 +14,9 @@ from tollgate.targets.sides import SIDES
 from tollgate.taurus.study import apps_of
 
 
-def started(kind: str, environment: Mapping[str, str]) -> list[pm2.App]:
-    """Raises Pm2Error, OSError, and ValueError or TaurusConfigError for a file that can't be read
-    or that names what there is not."""
+def started(kind: str, environment: Mapping[str, str], service: str | None = None) -> list[pm2.App]:
+    """service: without one all that the kind starts. Raises Pm2Error, OSError, and ValueError or
+    TaurusConfigError for a file that can't be read or that names what there is not."""
     config = Configuration()
     if (SUITE / RUN_FILE).is_file():
         config.load([str(SUITE / RUN_FILE)])
@@ -28,11 +29,17 @@ def started(kind: str, environment: Mapping[str, str]) -> list[pm2.App]:
         declared = pm2.declared_apps()
         design = SUITE / config["modules"]["study"]["design"]
         return [declared[name] for name in apps_of(read_design(design), declared)]
+    if service is not None:
+        config["execution"] = [BetterDict.from_dict({"scenario": service})]
     executions = scenarios.executions_of(config)
     mode = environment.get("MODE")
     if mode in [name for name, _ in executions]:
         executions = [it for it in executions if it[0] == mode]
-    names = [target for name, it in executions for target in scenarios.targets_of(it, name)]
+    names = [
+        target
+        for name, it in executions
+        for target in scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
+    ]
     if not names:
         return []
     declared = pm2.declared_apps()

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from lxml import etree
 
 from tollgate.service.elements import Parts
-from tollgate.service.shapes import check, compare
+from tollgate.service.shapes import capacity, check, compare, forecast
 
 #: By the shape's name. Each takes the service's parts and makes the plan.
 SHAPES: dict[str, Callable[[Parts], etree._ElementTree]] = {
     "check": check.make,
+    "forecast": forecast.make,
+    "capacity": capacity.make,
     "compare": compare.make,
 }
