@@ -1,10 +1,12 @@
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from support import PLANS
 from tollgate.compare import words
+from tollgate.compare.mix import Mix, Part
 from tollgate.compare.pace import (
     FIXED,
     SLOWER,
@@ -12,8 +14,10 @@ from tollgate.compare.pace import (
     UNSEEN,
     Cost,
     Pace,
+    cost_of_mix,
     fitting,
     fixed,
+    rehearsed,
     slowed,
     usual,
 )
@@ -87,9 +91,39 @@ def test_what_is_set_otherwise_is_refused(name, value):
 
 
 def test_a_pace_is_told_with_its_reason():
-    slower = words.pace(Pace(28, 18, "measured", 2, 0.5, Cost(22.0, 3.0)))
+    slower = words.pace(Pace(28, 18, "measured", 2, 0.5, Cost(22.0, 3.0)), {})
     for figure in ("28 ms", "18 ms", "22 ms", "3 ms", "69 %", "50 %"):
         assert re.search(rf"\b{figure}", slower), figure
     slowest = Pace(64, 18, "measured", 2, 0.5, Cost(100.0, 3.0))
-    assert words.pace(slowest).endswith("the slowest pace")
-    assert len({words.pace(Pace(18, 18, why, 2, 0.5)) for why in (FIXED, UNSEEN, UNKNOWN)}) == 3
+    assert words.pace(slowest, {}).endswith("the slowest pace")
+    assert len({words.pace(Pace(18, 18, why, 2, 0.5), {}) for why in (FIXED, UNSEEN, UNKNOWN)}) == 3
+
+
+MIX = Mix((Part("list", ("list",)), Part("order", ("order",))), (3, 1))
+
+
+def test_of_a_mix_the_cost_of_each_label_is_told_apart_also_where_they_overlap():
+    answered = np.array([[20.0, 0], [15, 1], [2, 6], [0, 8]])
+    spent = answered @ [2.0, 10.0], answered @ [1.0, 3.0]
+    cost = cost_of_mix(answered, *spent, MIX)
+    assert cost.labels == pytest.approx({"list": 3.0, "order": 13.0})
+    assert (cost.service_ms, cost.generator_ms) == pytest.approx((4.0, 1.5))
+
+
+@pytest.mark.parametrize(
+    ("total_ms", "cores", "period_ms"), [(1.0, 2, 5), (20.5, 2, 21), (700.0, 2, 700), (20.5, 8, 6)]
+)
+def test_a_mix_comes_as_fast_as_its_share_of_the_cores_lets_it(total_ms, cores, period_ms):
+    found = fitting({"period": 33}, Cost(total_ms - 1, 1.0), cores, 0.5, is_mix=True)
+    assert found == {"period": period_ms}
+
+
+def test_a_mix_is_rehearsed_at_its_own_rate_within_bounds():
+    assert [rehearsed({"period": it}, True)["period"] for it in (1, 20, 5000)] == [5, 20, 50]
+    assert rehearsed(PLAN, False) == slowed(PLAN, SLOWER[1])
+
+
+def test_a_pace_of_a_mix_tells_the_share_of_each_label():
+    told = words.pace(Pace(28, 33, "measured", 2, 0.5, Cost(22.0, 3.0)), {"list": 3, "order": 1})
+    for part in ("one every 28 ms", "75 % list", "25 % order", "33 ms"):
+        assert part in told

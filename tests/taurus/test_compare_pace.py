@@ -6,14 +6,16 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from bzt import ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import SUITE
 from tollgate.compare import record
+from tollgate.compare.answers import Answer
 from tollgate.compare.pace import Cost, Pace
 from tollgate.record import manifest
 from tollgate.taurus import compare as service
-from tollgate.taurus.pace import CostError
+from tollgate.taurus.rehearsal import Rehearsal, RehearsalError
 from tollgate.taurus.shared import under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 
@@ -45,17 +47,30 @@ class Executor(SimpleNamespace):
         self.properties.merge(properties)
 
 
+def answers_of(**ok):
+    """Thirty a side of each label; ok: of base and of head."""
+    return tuple(
+        Answer(label, coin, 0, 10, sides[coin % 2], f"http://127.0.0.1/{label}", "404 Not Found")
+        for label, sides in ok.items()
+        for coin in range(60)
+    )
+
+
+ANSWERS = answers_of(sum=(True, True), search=(True, True))
+
+
 @pytest.fixture
 def begun(compare, tmp_path, monkeypatch):
     """Has a comparison begin on two cores, with the cost of a request or why it is unknown."""
 
-    def begin(cost=None, recorder=None, **options):
-        def cost_of(*_):
+    def begin(cost=None, recorder=None, answers=ANSWERS, **options):
+        def rehearse(*given):
             if isinstance(cost, Exception):
                 raise cost
-            return cost
+            given[-1](answers)
+            return Rehearsal(answers, cost)
 
-        monkeypatch.setattr(service, "cost_of", cost_of)
+        monkeypatch.setattr(service, "rehearse", rehearse)
         monkeypatch.setattr(service, "usable_cores", lambda: 2)
         made = compare(**options)
         made.prepare()
@@ -99,12 +114,12 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
 
 
 def test_rates_that_somebody_has_set_stay(begun):
-    made, told, _ = begun(AssertionError("not to be measured"), properties={"period": "40"})
+    made, told, _ = begun(None, properties={"period": "40"})
     assert (made.record.pace.period_ms, made.record.pace.why, told) == (40, "fixed", {})
 
 
 def test_a_cost_that_can_t_be_measured_changes_no_rate(begun, caplog):
-    made, told, _ = begun(CostError("JMeter ended too early"))
+    made, told, _ = begun(RehearsalError("JMeter ended too early"))
     assert (made.record.pace.period_ms, made.record.pace.why, told) == (18, "unknown", {})
     assert "JMeter ended too early" in caplog.text
 
@@ -118,3 +133,39 @@ def test_the_labels_looked_at_are_those_of_the_plan(begun, tmp_path):
     made.decider.record = record.CompareRecord(**{**vars(made.record), "decided_s": 60.0})
     assert made.check() is True
     assert record.read(tmp_path).decided_s == 60.0
+
+
+def test_what_will_probably_be_found_is_recorded_before_it_is_measured(begun, tmp_path):
+    made, *_ = begun(Cost(20.0, 6.0))
+    assert {(it.label, it.metric) for it in made.record.power} == {
+        (label, metric) for label in ("sum", "search") for metric in made.record.settings.gates
+    }
+    # Of one of each label every 28 ms, half go to either side.
+    assert {it.requests for it in made.record.power} == {600_000 // 28 // 2}
+    assert record.read(tmp_path).power == made.record.power
+
+
+def test_a_label_that_head_alone_answers_is_left_out_by_name(begun, tmp_path, caplog):
+    made, *_ = begun(Cost(1.0, 1.0), answers=answers_of(sum=(True, True), search=(False, True)))
+    assert made.decider.labels == ("sum",)
+    assert record.read(tmp_path).left_out == ("search",)
+    assert {it.label for it in made.record.power} == {"sum"}
+    assert "search" in caplog.text
+
+
+def test_a_label_that_head_alone_does_not_answer_is_compared_all_the_same(begun, caplog):
+    made, *_ = begun(Cost(1.0, 1.0), answers=answers_of(sum=(True, True), search=(True, False)))
+    assert made.decider.labels == ("sum", "search")
+    assert "head does not answer 'search' rightly: http://127.0.0.1/search gave 404" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("ok", "said"),
+    [
+        ({"sum": (False, False)}, "base does not answer 'sum' rightly, and neither does head"),
+        ({"sum": (False, True), "search": (False, True)}, "nothing is left"),
+    ],
+)
+def test_what_base_does_not_answer_ends_the_run_before_it_is_measured(begun, ok, said):
+    with pytest.raises(ToolError, match=f"^compare: .*{said}"):
+        begun(Cost(1.0, 1.0), answers=answers_of(**ok))

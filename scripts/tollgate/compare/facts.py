@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 
 from tollgate.base.settings import SettingError
@@ -43,15 +44,16 @@ def record_of(run: Path, planned: Execution) -> CompareRecord | None:
     return record if record.execution == planned.name else None
 
 
-def labels_of(plan: Plan) -> tuple[str, ...]:
-    """The labels that are compared: those of all samplers, for a transaction adds them up."""
-    parents = plan.parent_labels
-    return tuple(it.text for it in plan.sampler_labels if not it.pattern and it not in parents)
+def labels_of(plan: Plan, left_out: Collection[str] = ()) -> tuple[str, ...]:
+    """The labels that are compared: those of all samplers, for a transaction adds them up, but for
+    what a record has left out."""
+    known = (it for it in plan.sampler_labels if it not in plan.parent_labels)
+    return tuple(it.text for it in known if not it.pattern and it.text not in left_out)
 
 
 def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
     """Why the plan's labels can't be compared, one line each."""
-    labels = labels_of(plan)
+    labels = labels_of(plan, record.left_out)
     found = [
         f"the plan {plan.path.name} makes up labels such as {each.text!r} as it runs, and what is "
         "compared must be known before: give its samplers names without variables"
@@ -109,5 +111,6 @@ def gather(
     """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
-    found = samples.read(store, labels_of(plan), planned.warmup, length_s, record.processes)
+    labels = labels_of(plan, record.left_out)
+    found = samples.read(store, labels, planned.warmup, length_s, record.processes)
     return compared(record, found)

@@ -81,6 +81,10 @@ class Mix:
     parts: tuple[Part, ...]
     weights: tuple[int, ...]
 
+    def parts_with(self, labels: Collection[str]) -> tuple[Part, ...]:
+        """Those that leave one of the labels."""
+        return tuple(it for it in self.parts if {*it.labels} & {*labels})
+
     def without(self, names: Collection[str]) -> Mix:
         """With no arrivals of some parts."""
         pairs = zip(self.parts, self.weights, strict=True)
@@ -90,6 +94,15 @@ class Mix:
         """Of all arrivals, those that ask a label."""
         asked = zip(self.parts, self.weights, strict=True)
         return sum(n for it, n in asked if label in it.labels) / sum(self.weights)
+
+
+def rehearsed(mix: Mix, period_ms: int, warmup_s: float, seconds: float) -> dict[str, str]:
+    """The property of a rehearsal: each part in turn, arrival by arrival while JMeter warms up, and
+    then one part after the other, for a second each or more."""
+    asked = [place for place, n in enumerate(mix.weights) if n]
+    first = math.ceil(1000 * warmup_s / period_ms / len(asked)) * asked
+    each = math.ceil(1000 * max(1.0, seconds / len(asked)) / period_ms)
+    return {PROPERTY: written(first + [place for place in asked for _ in range(each)])}
 
 
 def mix_of(plan: Plan, text: str) -> Mix | None:

@@ -1,21 +1,28 @@
-"""How fast a comparison asks: as its plan says, or so much slower that cores stay free. Pure.
+"""How fast a comparison asks: so fast that cores stay free, or as its plan says. Pure.
 
 Where base, head and the generator need most of the cores, requests wait for each other, and what is
-compared is that waiting. The arrivals of the plan are slowed down, the same for both sides.
+compared is that waiting. So arrivals come as far apart as what they cost asks for, the same for
+both sides: of a mix of labels by whole milliseconds, of a plan with rates of its own in steps.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count
+from tollgate.compare.mix import Mix
 
-#: Milliseconds of a plan's schedule, by the properties that set them: from one arrival of a label
-#: to the next, and from that of sum to that of search.
+#: Milliseconds of a plan's schedule, by the properties that set them: from one arrival to the next,
+#: and from that of the plan's first label to that of its second.
 PERIOD, LAG = "period", "search_lag"
 #: How much longer than usual PERIOD and LAG may be. At each of them the end of a search of app/,
 #: whose carriers take 50 ms, comes between two sums; at the third a search has to follow sooner.
@@ -23,13 +30,16 @@ SLOWER = ((1.0, 1.0), (14 / 9, 14 / 9), (20 / 9, 23 / 16), (32 / 9, 32 / 9))
 #: At which of them the cost is measured. At the slowest one most of what runs has not been compiled
 #: when the measuring ends: on two cores a pair of requests took 25.5 ms there and 19.9 ms here.
 MEASURED_AT = SLOWER[1]
+#: The least milliseconds from one arrival of a mix to the next, and the most in a rehearsal.
+FASTEST_MS, REHEARSED_MS = 5, 50
 #: Why a pace is what it is.
 MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU time that one request of each label took, measured before the comparison began."""
+    """CPU time that what arrives in a period took, measured before the comparison began: one
+    request of each label, or of a mix what an arrival takes on average."""
 
     __pydantic_config__ = records.STRICT
 
@@ -37,6 +47,8 @@ class Cost:
     """Of base and head together, in ms, however many went to which."""
     generator_ms: Amount
     """Of JMeter, in ms."""
+    labels: dict[str, Amount] = field(default_factory=dict)
+    """Of a mix: what an arrival of each label took of both, in ms."""
 
     @property
     def total_ms(self) -> float:
@@ -98,9 +110,35 @@ def slowed(usual: Mapping[str, int], slower: tuple[float, float]) -> dict[str, i
     return {name: round(ms * longer[name]) for name, ms in usual.items()}
 
 
-def fitting(usual: Mapping[str, int], cost: Cost, cores: int, share: float) -> dict[str, int]:
+def rehearsed(usual: Mapping[str, int], is_mix: bool) -> dict[str, int]:
+    """The schedule of a rehearsal."""
+    if not is_mix:
+        return slowed(usual, MEASURED_AT)
+    return {PERIOD: min(max(usual[PERIOD], FASTEST_MS), REHEARSED_MS)}
+
+
+def cost_of_mix(
+    answered: NDArray[np.float64],
+    service_ms: NDArray[np.float64],
+    generator_ms: NDArray[np.float64],
+    mix: Mix,
+) -> Cost:
+    """By least squares, none of which is below 0. answered: float[W, L], answers of each part of
+    the mix in each window of time. The others: float[W], CPU time in it."""
+    shares = np.array(mix.weights) / max(1, sum(mix.weights))
+    each = [optimize.nnls(answered, it)[0] for it in (service_ms, generator_ms)]
+    names = (it.name for it in mix.parts)
+    by_label = {name: float(ms) for name, ms in zip(names, sum(each), strict=True)}
+    return Cost(*(float(it @ shares) for it in each), by_label)
+
+
+def fitting(
+    usual: Mapping[str, int], cost: Cost, cores: int, share: float, is_mix: bool = False
+) -> dict[str, int]:
     """The fastest of the schedules that needs no more than its share of the cores, or the slowest
     where none does."""
-    schedules = [slowed(usual, it) for it in SLOWER]
     most_ms = cost.total_ms / share / cores
+    if is_mix:
+        return {PERIOD: max(FASTEST_MS, math.ceil(most_ms))}
+    schedules = [slowed(usual, it) for it in SLOWER]
     return next((it for it in schedules if it[PERIOD] >= most_ms), schedules[-1])

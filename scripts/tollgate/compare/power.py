@@ -93,6 +93,8 @@ def power_of(
     """For each gating metric of each label. times: of the rehearsal, of both sides together.
     requests: that each side will answer. looks: seconds of the first look, and between looks."""
     family = [(label, it) for label in times for it in settings.gates if settings.gating(label, it)]
+    if not family:
+        return ()
     total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family)
     fractions = _fractions(*looks, settings.budget_s)
     high = nominal_level(fractions, settings.miss)
@@ -139,7 +141,7 @@ def _of_times(
         each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), PROCESS_SD)
         least.append(_apart(processes) * each)
     # Of a typical time what is coarse is a share of the change itself.
-    return math.expm1(max(least)), coarse + (high + luck) * error < effect
+    return float(math.expm1(max(least))), bool(coarse + (high + luck) * error < effect)
 
 
 def _of_shares(

@@ -5,16 +5,17 @@ Written when the run begins, and again when the run ends itself; sealed by its S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
 
 from tollgate.base import records
-from tollgate.base.fields import Amount, Excluded, Whole
+from tollgate.base.fields import Amount, Count, Excluded, Whole
 from tollgate.compare.model import GateSettings
 from tollgate.compare.pace import Pace
+from tollgate.compare.power import Power
 from tollgate.record.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
@@ -76,6 +77,13 @@ class CompareRecord:
     needs every process of head to be slower than every one of base."""
     pace: Pace | None = None
     """Null for a plan with rates of its own, and for runs of before there was a choice."""
+    weights: dict[str, Count] = field(default_factory=dict)
+    """Of a mix: how many arrivals of a block ask each label, or the transaction that has it; empty
+    for a plan with rates of its own."""
+    left_out: tuple[str, ...] = ()
+    """Labels that head answers and base does not: they are new, and are not compared."""
+    power: tuple[Power, ...] = ()
+    """What would probably be found, by what a rehearsal showed; empty where there was none."""
     background_cpu: Annotated[
         tuple[float | None, ...],
         Field(validation_alias=AliasChoices("background_cpu", "foreign"), exclude=True),

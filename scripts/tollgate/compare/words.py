@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollgate.base.text import format_duration, format_number
 from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES, Finding
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
+from tollgate.compare.power import Power
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
@@ -97,23 +98,58 @@ def beyond(comparison: Comparison) -> str:
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
-    """A line on each side, on what slowed head on purpose, on the pace, and on other processes."""
+    """A line on each side, on what slowed head on purpose, on the labels, on the pace, on what it
+    finds, and on other processes."""
     for side in (record.base, record.head):
         yield f"{side.name}: {side.description}"
     if record.injected:
         given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
         yield f"head was slowed on purpose: {given}"
+    if record.left_out:
+        yield left_out(record.left_out)
     if record.pace:
-        yield pace(record.pace)
+        yield pace(record.pace, record.weights)
+    yield from power(record.power)
     if found := BackgroundCpu.of(record.background_cpu):
         yield _background_cpu(found)
 
 
-def pace(found: Pace) -> str:
+def left_out(labels: Sequence[str]) -> str:
+    """The labels that are new."""
+    return f"left out, for head alone answers it: {', '.join(labels)}"
+
+
+def pace(found: Pace, weights: Mapping[str, int]) -> str:
     """How fast arrivals came, and why: `arrivals: one of each label every 28 ms, in the plan 18 ms:
     ... `."""
+    asked = sum(weights.values())
+    shares = (f"{100 * n / asked:.0f} % {name}" for name, n in weights.items() if n)
+    what = f"one every {found.period_ms} ms, {', '.join(shares)}"
+    if not weights:
+        what = f"one of each label every {found.period_ms} ms"
     slower = f", in the plan {found.usual_ms} ms" if found.period_ms != found.usual_ms else ""
-    return f"arrivals: one of each label every {found.period_ms} ms{slower}: {_why(found)}"
+    return f"arrivals: {what}{slower}: {_why(found)}"
+
+
+def power(found: Iterable[Power]) -> Iterator[str]:
+    """What will probably be found of each label, and what is too rare to be decided."""
+    by_label: dict[str, list[Power]] = {}
+    for it in found:
+        by_label.setdefault(it.label, []).append(it)
+    for label, metrics in by_label.items():
+        rises = [f"{it.metric} {_rise(it)}" for it in metrics if it.rise is not None]
+        what = f"in {label}, with some {metrics[0].requests} requests a side"
+        yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}"
+        rare = [it.metric for it in metrics if not it.can_pass]
+        if rare:
+            few = "for that pace and budget" if len(rare) < len(metrics) else "for them"
+            yield f"too rare {few}: {', '.join(rare)} of {label} will probably be INCONCLUSIVE"
+
+
+def _rise(of: Power) -> str:
+    if of.metric in SHARES:
+        return f"{100 * of.rise:+.2f} points"
+    return f"{100 * of.rise:+.1f} %"
 
 
 def _background_cpu(found: BackgroundCpu) -> str:
@@ -131,7 +167,7 @@ def _why(found: Pace) -> str:
         cost, needed = found.cost, found.cost.total_ms / found.usual_ms / found.cores
         said = (
             f"base and head took {format_number(cost.service_ms)} ms and JMeter "
-            f"{format_number(cost.generator_ms)} ms of CPU for it, at {found.usual_ms} ms "
+            f"{format_number(cost.generator_ms)} ms of CPU for one, at {found.usual_ms} ms "
             f"{100 * needed:.0f} % of {found.cores} cores"
         )
         late = found.busy > found.share and ", and this is the slowest pace"

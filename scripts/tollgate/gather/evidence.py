@@ -64,6 +64,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             return _measured(of, store)
     except (JtlError, OSError) as error:
         watched = workers.watched(run, of.manifest, planned, None)
+        labels = compared and compare_facts.labels_of(of.plan, compared.left_out)
         facts = replace(
             _facts_of_record(of),
             workers=watched.counts,
@@ -79,7 +80,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             measured_s=compare_facts.due_s(planned, compared),
             facts=facts,
             resources=watched.resources,
-            comparison=compared and not_compared(compared, compare_facts.labels_of(of.plan)),
+            comparison=compared and not_compared(compared, labels),
             capacity=capacity_trials.gather(run, planned.name, None),
         )
 

@@ -1,0 +1,152 @@
+"""A rehearsal of a comparison: whether both sides answer, what a request costs on this machine, and
+how long answers take, before anything is measured."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from tollgate.compare import pace
+from tollgate.compare.answers import Answer, Found
+from tollgate.compare.mix import Mix, rehearsed
+from tollgate.compare.pace import Cost
+from tollgate.targets import pm2
+from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.rerun_load import rerun_load
+from tollgate.workers.cpu import ProcessTree
+
+#: The folder of what is rehearsed, in the run's.
+FOLDER = "rehearsal"
+#: Seconds of load: until what runs often is compiled, and of measuring.
+WARMUP_S, MEASURED_S = 5, 10
+#: Seconds for JMeter to begin.
+PATIENCE_S = 60
+#: Fewer answers are too few.
+FEWEST = 20
+LOOK_AGAIN_S, READ_S = 0.2, 0.5
+
+
+class RehearsalError(Exception):
+    """One line: why nothing is known of a request."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """answers: all that came. cost: of what arrives in a period; None where the CPU time of the
+    services can't be seen."""
+
+    answers: tuple[Answer, ...]
+    cost: Cost | None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """CPU seconds of the services and of JMeter until a moment."""
+
+    at_ms: float
+    service_s: float
+    generator_s: float
+
+
+def rehearse(
+    executor: InstalledJMeter,
+    run: Path,
+    labels: Collection[str],
+    mix: Mix | None,
+    given: Mapping[str, int],
+    sees_cpu: bool,
+    check: Callable[[Sequence[Answer]], Found],
+) -> Rehearsal:
+    """The load of a comparison for a quarter of a minute or so. given: its period and lag. check:
+    is asked as soon as each label has been, and may raise. Raises RehearsalError, Pm2Error,
+    OSError."""
+    folder = run / FOLDER
+    folder.mkdir()
+    samples, properties = folder / "kpi.jtl", {"warmup": WARMUP_S, "measured": 600, **given}
+    length_s = MEASURED_S if sees_cpu else 0
+    if mix:
+        properties |= rehearsed(mix, given[pace.PERIOD], WARMUP_S, length_s or 1)
+        length_s = sees_cpu * max(length_s, len(mix.parts))
+    # Whatever has been answered stands in the file.
+    properties["jmeter.save.saveservice.autoflush"] = "true"
+    try:
+        workers = [ProcessTree(it["pid"]) for it in pm2.workers()] if sees_cpu else []
+        with rerun_load(executor, folder, samples, **properties) as load:
+            _await(samples, load)
+            watched = workers, [ProcessTree(load.pid)]
+            _sleep(WARMUP_S, load)
+            check(_answers(samples))
+            readings = _readings(watched, length_s, load)
+        if any(tree.has_ended for tree in workers):
+            raise RehearsalError("a worker that was measured has ended")
+    except psutil.Error as problem:
+        raise RehearsalError(str(problem)) from None
+    answers = _answers(samples)
+    if new := check(answers).left_out:
+        mix = mix and mix.without([it.name for it in mix.parts_with(new)])
+    return Rehearsal(tuple(answers), _cost(answers, readings, labels, mix) if length_s else None)
+
+
+def _cost(
+    answers: Iterable[Answer],
+    readings: Sequence[_Reading],
+    labels: Collection[str],
+    mix: Mix | None,
+) -> Cost:
+    ends = np.array([it.at_ms for it in readings])
+    asked = [it.labels[:1] for it in mix.parts] if mix else [tuple(labels)]
+    answered = np.zeros((len(readings) - 1, len(asked)))
+    for it in answers:
+        window = np.searchsorted(ends, it.end_ms) - 1
+        of = [place for place, names in enumerate(asked) if it.label in names and it.ok]
+        if 0 <= window < len(answered):
+            answered[window, of] += 1
+    if answered.sum() < FEWEST:
+        raise RehearsalError(
+            f"{answered.sum():.0f} requests were answered in {MEASURED_S} s: see {FOLDER}/"
+        )
+    spent = np.diff([(it.service_s, it.generator_s) for it in readings], axis=0).T * 1000
+    if mix:
+        return pace.cost_of_mix(answered, *spent, mix)
+    return Cost(*(it.sum() * len(labels) / answered.sum() for it in spent))
+
+
+def _readings(
+    watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen
+) -> list[_Reading]:
+    until, found = time.monotonic() + seconds, []
+    while True:
+        spent = (sum(tree.cpu_s() for tree in trees) for trees in watched)
+        found.append(_Reading(1000 * time.time(), *spent))
+        if time.monotonic() >= until:
+            return found
+        _sleep(READ_S, load)
+
+
+def _answers(samples: Path) -> list[Answer]:
+    """All rows that are whole: JMeter still writes the last one."""
+    with samples.open(newline="", encoding="utf-8", errors="replace") as file:
+        return [it for it in map(Answer.of, csv.DictReader(file)) if it]
+
+
+def _await(samples: Path, load: subprocess.Popen) -> None:
+    """Until JMeter has written of an answer."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (samples.is_file() and samples.stat().st_size):
+        if time.monotonic() > deadline:
+            problem = f"nothing was answered in {PATIENCE_S} s: see {FOLDER}/jmeter.log"
+            raise RehearsalError(problem)
+        _sleep(LOOK_AGAIN_S, load)
+
+
+def _sleep(seconds: float, load: subprocess.Popen) -> None:
+    time.sleep(seconds)
+    if load.poll() is not None:
+        raise RehearsalError(f"JMeter ended too early: see {FOLDER}/jmeter.log")

@@ -1,0 +1,86 @@
+"""What follows from what base and head answered before anything was measured."""
+
+import pytest
+
+from tollgate.compare.answers import Answer, AnswersError, Found, judge, times
+
+URL = "http://127.0.0.1:3621/items"
+
+
+def answers(label="list", base="+" * 8, head="+" * 8, processes=4):
+    """One each for every + (right) and - (wrong), process by process in turn."""
+    return [
+        Answer(label, 2 * (at % processes) + side, at, 5 + at, it == "+", URL, "404 Not Found")
+        for side, said in enumerate((base, head))
+        for at, it in enumerate(said)
+    ]
+
+
+def test_what_both_answer_is_compared():
+    assert judge(answers(), ["list"]) == Found((), ())
+    # One wrong answer now and then is for the comparison to count.
+    assert judge(answers(base="+++-++++", head="-+++++++"), ["list"]) == Found((), ())
+
+
+def test_what_head_alone_answers_is_new():
+    seen = [*answers("list"), *answers("new", base="-" * 8)]
+    assert judge(seen, ["list", "new"]) == Found(("new",), ())
+
+
+def test_what_base_alone_answers_is_broken_and_stays():
+    found = judge(answers(head="-" * 8), ["list"])
+    assert found.left_out == ()
+    [line] = found.broken
+    assert line == f"head does not answer 'list' rightly: {URL} gave 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        ("-" * 8, "-" * 8),
+        ("-" * 8, ""),
+        # Most of them, or all of one process: such a label is not new.
+        ("--+-----", "+" * 8),
+        ("+-++" * 3, "+" * 12),
+        ("+-++" * 3, "+-++" * 3),
+    ],
+)
+def test_what_base_does_not_answer_rightly_is_refused(base, head):
+    with pytest.raises(AnswersError) as refused:
+        judge(answers(base=base, head=head), ["list"])
+    said = str(refused.value)
+    assert "base does not answer 'list' rightly" in said
+    assert said.endswith(f"{URL} gave 404 Not Found")
+    assert ("neither does head" in said) == ("-" in head)
+
+
+def test_a_label_that_was_not_asked_says_nothing():
+    assert judge(answers(), ["list", "seldom"]) == Found((), ())
+
+
+ROW = {
+    **{"label": "list", "coin": "3", "timeStamp": "1700000000000", "elapsed": "12"},
+    **{"success": "false", "responseCode": "500", "responseMessage": "Oops", "URL": URL},
+    "failureMessage": "Test failed:\n text expected",
+}
+
+
+def test_a_row_is_an_answer_with_what_is_wrong_with_it_in_a_line():
+    found = Answer.of(ROW)
+    assert (found.coin, found.end_ms, found.ok) == (3, 1700000000012, False)
+    assert found.said == "500 Test failed: text expected"
+    assert Answer.of(ROW | {"failureMessage": ""}).said == "500 Oops"
+
+
+@pytest.mark.parametrize("change", [{"coin": "null"}, {"elapsed": None}, {"success": None}])
+def test_a_row_that_is_not_whole_is_none(change):
+    found = Answer.of(ROW | change)
+    assert found is None or not found.ok
+
+
+def test_the_times_are_those_of_right_answers_with_the_url_as_the_row():
+    seen = [Answer("list", 0, 0, ms, ms < 9, f"http://h:{ms}/{ms % 2}", "") for ms in (4, 6, 7, 9)]
+    found = times(seen, ["list", "other"])
+    assert found["list"].elapsed_ms.tolist() == [4, 6, 7]
+    assert found["list"].row.tolist() == [0, 0, 1]
+    assert len(found["other"].elapsed_ms) == 0
