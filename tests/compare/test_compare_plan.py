@@ -17,6 +17,7 @@ from tollgate.compare.settings import (
     SettingError,
     drawn_seeds,
     lag_s,
+    own_timeouts,
     repeat_command,
     seeds_of,
 )
@@ -143,6 +144,12 @@ def test_what_was_sent_before_a_look_has_ended_by_then():
     # The usual timeouts are those of the plan.
     found = dict(re.findall(r"__P\((connect_timeout|response_timeout),(\d+)\)", PLAN.read_text()))
     assert {name: int(value) for name, value in found.items()} == TIMEOUTS_MS
+
+
+def test_the_timeouts_of_a_plan_are_told_where_they_are_not_usual():
+    assert own_timeouts(PLAN.read_text()) == {}
+    text = "${__P(connect_timeout,2000)} ${__P(response_timeout,9000)}"
+    assert own_timeouts(text) == {"response_timeout": "9000"}
 
 
 @pytest.mark.parametrize("value", ["0", "", "5s", "-1", "nan"])

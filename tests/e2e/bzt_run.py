@@ -123,12 +123,13 @@ class Run:
         inside=(),
         **env,
     ):
-        """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
-        root: a copy of the project, whose modules run as well; the own one by default. dashboards:
-        whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
-        the run's folder is to be, in place of tmp_path. job: the one of GitHub's workflow whose
-        command and environment stand for bzt and the kind; what it writes for the page of the job
-        is summary.md in tmp_path. inside: what begins the command of one on another host."""
+        """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind, or
+        a service and a kind. root: a copy of the project, whose modules run as well; the own one by
+        default. dashboards: whether JMeter draws its own, which takes it seconds an execution.
+        root_of_runs: where the run's folder is to be, in place of tmp_path. job: the one of
+        GitHub's workflow whose command and environment stand for bzt and the kind; what it writes
+        for the page of the job is summary.md in tmp_path. inside: what begins the command of one on
+        another host."""
         tmp_path.mkdir(parents=True, exist_ok=True)
         self.folder = (root_of_runs or tmp_path) / "run"
         self.root = root or own_project()
@@ -146,8 +147,7 @@ class Run:
         if not dashboards:
             settings.append("modules.report.dashboards=false")
         command += [word for setting in settings for word in ("-o", setting)]
-        if alias:
-            command.append(f"-{alias}")
+        command += [f"-{name}" for name in alias.split()]
         env = support.environment(**self.env)
         self.process = support.start(*inside, *command, output=self.log, cwd=self.root, env=env)
         UNDER_WAY.append(self)

@@ -11,11 +11,11 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import SUITE
 from tollgate.compare import record
-from tollgate.compare.answers import Answer
+from tollgate.compare.answers import Answer, Rehearsal
 from tollgate.compare.pace import Cost, Pace
 from tollgate.record import manifest
 from tollgate.taurus import compare as service
-from tollgate.taurus.rehearsal import Rehearsal, RehearsalError
+from tollgate.taurus.rehearsal import RehearsalError
 from tollgate.taurus.shared import under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 

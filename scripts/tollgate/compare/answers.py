@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.compare.model import Requests
+from tollgate.compare.pace import Cost
 
 #: Answers of a process from which all of them wrong are no accident.
 FEWEST = 2
@@ -60,6 +61,16 @@ class Found:
 
     left_out: tuple[str, ...]
     broken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """answers: all that came. cost: of what arrives in a period; None where the CPU time of the
+    services can't be seen. problem: why nothing is known."""
+
+    answers: tuple[Answer, ...] = ()
+    cost: Cost | None = None
+    problem: str = ""
 
 
 def judge(answers: Collection[Answer], labels: Sequence[str]) -> Found:

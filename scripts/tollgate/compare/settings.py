@@ -57,6 +57,12 @@ def lag_s(properties: Mapping[str, object]) -> float:
     return total_ms / 1000 + WRITING_S
 
 
+def own_timeouts(plan: str) -> dict[str, str]:
+    """Timeouts that a plan's text has where no property says so, as far as they are not usual."""
+    found = re.findall(rf"\$\{{__P\(({'|'.join(TIMEOUTS_MS)}),(\d+)\)\}}", plan)
+    return {name: it for name, it in found if int(it) != TIMEOUTS_MS[name]}
+
+
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1
 #: What slows an app, as app/settings.js calls it: its name in compare.json, and how it is written.

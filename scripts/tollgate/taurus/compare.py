@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
@@ -23,23 +22,24 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
-from tollgate.compare import answers, mix, pace, record, words
-from tollgate.compare.answers import AnswersError
+from tollgate.compare import answers, mix, pace, record
+from tollgate.compare.answers import AnswersError, Rehearsal
 from tollgate.compare.facts import labels_of
-from tollgate.compare.mix import Mix
-from tollgate.compare.model import Requests
-from tollgate.compare.pace import Pace
-from tollgate.compare.power import power_of
+from tollgate.compare.mix import mix_of
+from tollgate.compare.outset import Schedule, set_out
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
+    TIMEOUTS_MS,
     CompareSetup,
     drawn_seeds,
     lag_s,
+    own_timeouts,
     read_setup,
     repeat_command,
     schedule_of,
 )
 from tollgate.compare.watch import ComparisonDecider
+from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2, sides
@@ -48,7 +48,7 @@ from tollgate.targets.scenarios import given_properties
 from tollgate.taurus.decision_loop import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
-from tollgate.taurus.rehearsal import Rehearsal, RehearsalError, rehearse
+from tollgate.taurus.rehearsal import RehearsalError, rehearse
 from tollgate.taurus.shared import problems_as, property_of, under_way
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
@@ -93,9 +93,10 @@ class Compare(OwnLoad):
                 f"the property measured is {measured}: modules.compare.budget says how long to "
                 "measure, so set that"
             )
-        self.lag_s = lag_s(given)
         script = scenario.get("script", None)
         seeds = drawn_seeds(script, given)
+        timeouts = own_timeouts(Path(str(script)).read_text(encoding="utf-8")) | given
+        self.lag_s = lag_s(timeouts)
         self.usual, self.fixed = schedule_of(script, given)
         if wanted.urls:
             both, urls = sides.sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
@@ -104,7 +105,13 @@ class Compare(OwnLoad):
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
-        properties = {**sides.places(urls), **seeds, "measured": int(wanted.gate.budget_s)}
+        timeouts = {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
+        properties = {
+            **sides.places(urls),
+            **seeds,
+            **timeouts,
+            "measured": int(wanted.gate.budget_s),
+        }
         scenario.merge({"properties": properties})
         known = CompareRecord(
             *both,
@@ -161,11 +168,9 @@ class Compare(OwnLoad):
         if not self.record:
             return
         texts = {key: str(value) for key, value in self.executor.properties.items()}
-        path = Path(self.executor.original_jmx)
-        plan = read_plan(path, texts)
+        plan = read_plan(Path(self.executor.original_jmx), texts)
         with problems_as(ToolError, "compare", AnswersError, ValueError):
-            found = mix.mix_of(plan, path.read_text(encoding="utf-8"))
-            self._rehearse(labels_of(plan), found)
+            self._rehearse(plan, texts)
         warmup = property_of(texts, "warmup", 0, "compare")
         recorder = under_way(self.engine).background
         shares = recorder and recorder.shares
@@ -173,84 +178,31 @@ class Compare(OwnLoad):
         self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
         self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
 
-    def _rehearse(self, labels: Sequence[str], found: Mix | None) -> None:
-        """Send each label to both sides, and choose labels and pace by what they answer. Raises
-        AnswersError."""
-        self.log.info("Rehearsing what base and head answer, for half a minute or so...")
+    def _rehearse(self, plan: Plan, texts: Mapping[str, str]) -> None:
+        """Ask each label of both sides, and choose labels and pace by what they answer."""
+        labels, found = labels_of(plan), mix_of(plan, plan.path.read_text(encoding="utf-8"))
+        seed = int(property_of(texts, mix.SEED, 1, "compare"))
+        known = Schedule(labels, found, self.usual, self.fixed, seed)
         sees_cpu = bool(self.targets and self.usual and not self.fixed)
         given = pace.rehearsed(self.usual, found is not None) | self.fixed if self.usual else {}
-        rehearsal, problem = Rehearsal((), None), ""
+        self.log.info("Rehearsing what base and head answer, for half a minute or so...")
         try:
-            rehearsal = rehearse(
+            seen = rehearse(
                 *(self.executor, self.folder, labels, found, given, sees_cpu),
-                lambda seen: answers.judge(seen, labels),
+                lambda them: answers.judge(them, labels),
             )
-        except (RehearsalError, pm2.Pm2Error, OSError) as unknown:
-            problem = str(unknown)
+        except (RehearsalError, pm2.Pm2Error, OSError) as problem:
             self.log.warning("compare: the rates stay as they are: %s", problem)
-        kept = self._leave_out(answers.judge(rehearsal.answers, labels), labels, found)
-        if self.usual:
-            self._choose_pace(rehearsal, kept, problem)
-            self._say_power(answers.times(rehearsal.answers, labels), kept)
-
-    def _leave_out(
-        self, seen: answers.Found, labels: Sequence[str], found: Mix | None
-    ) -> Mix | None:
-        """Ask no label that base does not know, nor what comes with it in an arrival."""
-        for line in seen.broken:
-            self.log.warning("compare: %s", line)
-        new = found.parts_with(seen.left_out) if found else ()
-        left_out = {*seen.left_out, *(label for it in new for label in it.labels)}
-        chosen = self.record.settings.labels or labels
-        if labels and left_out.issuperset(chosen):
-            raise AnswersError(f"base answers none of {', '.join(chosen)}: nothing is left")
-        if left_out:
-            ordered = tuple(it for it in labels if it in left_out)
-            self._write(replace(self.record, left_out=ordered))
-            self.log.warning("compare: %s", words.left_out(ordered))
-        if not found:
-            return None
-        kept = found.without([it.name for it in new])
-        weights = {it.name: n for it, n in zip(kept.parts, kept.weights, strict=True)}
-        self._write(replace(self.record, weights=weights))
-        given = self.executor.properties
-        seed = int(property_of(given, mix.SEED, 1, "compare"))
-        self._set({mix.PROPERTY: given.get(mix.PROPERTY) or mix.sequence(kept.weights, seed)})
-        return kept
-
-    def _choose_pace(self, rehearsal: Rehearsal, kept: Mix | None, problem: str) -> None:
-        found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.settings.cpu_share)
-        if problem and not self.fixed:
-            found = replace(found, why=pace.UNKNOWN)
-        if rehearsal.cost:
-            limits = found.cores, found.share
-            given = pace.fitting(self.usual, rehearsal.cost, *limits, is_mix=kept is not None)
-            self._set(given)
-            period_ms = given[pace.PERIOD]
-            found = replace(found, period_ms=period_ms, why=pace.MEASURED, cost=rehearsal.cost)
-        self._write(replace(self.record, pace=found))
-        self.log.info("Compare: %s", words.pace(found, self.record.weights))
-
-    def _say_power(self, times: Mapping[str, Requests], kept: Mix | None) -> None:
-        """What will probably be found, before it is measured."""
-        known, gate = self.record, self.record.settings
-        arrivals = 1000 * gate.budget_s / known.pace.period_ms / 2
-        asked = {
-            label: int(arrivals * (kept.share(label) if kept else 1))
-            for label, it in times.items()
-            if len(it.row) and label not in known.left_out
-        }
-        looks = known.first_s, known.every_s
-        found = power_of(gate, {it: times[it] for it in asked}, asked, known.processes, looks)
-        self._write(replace(known, power=found))
-        for line in words.power(found):
-            self.log.info("Compare: %s", line)
-
-    def _set(self, properties: Mapping[str, object]) -> None:
-        """Hand them to JMeter, and note them in run.json."""
-        self.executor.set_properties(properties)
+            seen = Rehearsal(problem=str(problem))
+        made = set_out(self.record, known, seen, usable_cores(), self.wanted.settings.cpu_share)
+        self.executor.set_properties(made.properties)
         [planned] = under_way(self.engine).manifest.executions
-        planned.properties.update({name: str(it) for name, it in properties.items()})
+        planned.properties.update({name: str(it) for name, it in made.properties.items()})
+        self._write(made.record)
+        for line in made.warnings:
+            self.log.warning("compare: %s", line)
+        for line in made.lines:
+            self.log.info("Compare: %s", line)
 
     def check(self) -> bool:
         """End the run once everything is decided."""

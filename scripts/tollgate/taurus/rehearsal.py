@@ -14,7 +14,7 @@ import numpy as np
 import psutil
 
 from tollgate.compare import pace
-from tollgate.compare.answers import Answer, Found
+from tollgate.compare.answers import Answer, Found, Rehearsal
 from tollgate.compare.mix import Mix, rehearsed
 from tollgate.compare.pace import Cost
 from tollgate.targets import pm2
@@ -35,15 +35,6 @@ LOOK_AGAIN_S, READ_S = 0.2, 0.5
 
 class RehearsalError(Exception):
     """One line: why nothing is known of a request."""
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """answers: all that came. cost: of what arrives in a period; None where the CPU time of the
-    services can't be seen."""
-
-    answers: tuple[Answer, ...]
-    cost: Cost | None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,119 @@
+"""A comparison of any mix of a service's labels: a shop with a login."""
+
+import contextlib
+import json
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+import support
+from e2e.bzt_run import Run
+from e2e.comparing import SHORT
+from support.service_suite import ServiceSuite
+
+#: Wide limits, and the first look alone decides.
+QUICK = (*SHORT, "modules.compare.gates=p50", "modules.compare.stall-effect=50%")
+
+
+def asked(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}") as answer:
+        return json.load(answer)
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    made = ServiceSuite(tmp_path_factory.mktemp("mix"))
+    made.config = made.shop()
+    return made
+
+
+@contextlib.contextmanager
+def serving(suite, script="shop.js"):
+    """The port of a shop."""
+    port = support.free_port()
+    env = support.environment(PORT=str(port))
+    process = subprocess.Popen(["node", script], cwd=suite.repo.root, env=env)
+    try:
+        deadline = time.monotonic() + support.PATIENCE
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if asked(port, "/healthz"):
+                    break
+            time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def compare(suite, folder, base, head, *options):
+    urls = {"BASE_URL": f"http://127.0.0.1:{base}", "HEAD_URL": f"http://127.0.0.1:{head}"}
+    given = {"config": suite.config, "alias": "shop compare", "root": suite.suite}
+    return Run(folder, *QUICK, *options, **given, **urls).end()
+
+
+def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_path):
+    with serving(suite) as base, serving(suite) as head:
+        ended = compare(suite, tmp_path, base, head)
+        refused = [asked(port, "/refused")["refused"] for port in (base, head)]
+    assert refused == [0, 0]
+    assert ended.outcome == (0, "PASS"), ended.output
+    told = ended.json("compare.json")
+    assert told["left_out"] == []
+    assert told["weights"] == {"list": 4, "item": 4, "find": 2, "order": 1, "visit": 1}
+    found = {it["label"] for it in ended.execution["comparison"]["findings"]}
+    assert found == {"list", "item", "find", "order", "login", "put", "cart"}
+    rare = {it["label"]: it["requests"] for it in told["power"]}
+    assert rare["list"] > 3 * rare["order"] > 0
+    for said in ("Compare: arrivals: one every", "will probably be found in list, with some"):
+        assert said in ended.output
+    assert "will probably be found in list" in ended.page
+    # Each arrival was judged by when it was due.
+    [schedule] = ended.execution["schedules"]
+    assert set(schedule["labels"]) == {"list", "item", "find", "order", "login"}
+
+
+OLDER = ("app.get('/search'", "app.get('/look'")
+
+
+@pytest.fixture
+def older(suite):
+    """The script of a shop that lacks one of the labels."""
+    script = suite.repo.root / "older.js"
+    script.write_text((suite.repo.root / "shop.js").read_text().replace(*OLDER))
+    yield script.name
+    script.unlink()
+
+
+def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path):
+    with serving(suite, older) as base, serving(suite) as head:
+        ended = compare(suite, tmp_path, base, head)
+    assert ended.outcome == (0, "PASS"), ended.output
+    assert ended.json("compare.json")["left_out"] == ["find"]
+    assert ended.execution["comparison"]["left_out"] == ["find"]
+    assert "find" not in {it["label"] for it in ended.execution["comparison"]["findings"]}
+    assert "find" not in {it["label"] for it in ended.samples}
+    for where in (ended.output, ended.page):
+        assert "left out, for head alone answers it: find" in where
+
+
+def test_a_label_that_head_has_lost_fails(suite, older, tmp_path):
+    gates = "modules.compare.gates=errors"
+    with serving(suite) as base, serving(suite, older) as head:
+        ended = compare(suite, tmp_path, base, head, gates)
+    assert ended.outcome == (3, "FAIL"), ended.output
+    assert "head does not answer 'find' rightly" in ended.output
+
+
+def test_a_base_that_does_not_answer_ends_the_run_in_one_line(suite, tmp_path):
+    with serving(suite) as head, serving(suite) as base:
+        suite.config["scenarios"]["shop"]["requests"].append({"label": "nowhere", "url": "/gone"})
+        try:
+            ended = compare(suite, tmp_path, base, head)
+        finally:
+            suite.config["scenarios"]["shop"]["requests"].pop()
+    assert ended.code == 1
+    said = "base does not answer 'nowhere' rightly, and neither does head: "
+    assert f"{said}http://127.0.0.1:{base}/gone gave 404 " in ended.error()
