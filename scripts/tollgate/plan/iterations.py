@@ -4,7 +4,7 @@ but for the plan's file."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class Iteration:
         return (self.name,) if self.name else ()
 
 
-def longest_of(plan: Path, names: Sequence[str], properties: Mapping[str, str]) -> Iteration:
+def longest_of(plan: Path, names: Iterable[str], properties: Mapping[str, str]) -> Iteration:
     """An iteration of a plan, whichever of these its parent sample is called, at its longest."""
     each = [read_iteration(plan, plan, it, properties) for it in names]
     return Iteration(

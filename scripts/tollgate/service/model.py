@@ -135,7 +135,10 @@ def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
     """The service that a scenario describes. Raises SettingError."""
     where = f"scenarios.{name}"
     keys = [it.replace("_", "-") for it in ServiceSettings.__dataclass_fields__]
-    found = read(ServiceSettings, {it: scenario[it] for it in keys if it in scenario}, where)
+    # `app: false` takes one away that another file of settings has.
+    said = {it: scenario.get(it, None) for it in keys}
+    given = {key: it for key, it in said.items() if it is not None and it is not False}
+    found = read(ServiceSettings, given, where)
     _check_place(where, scenario, found)
     for key, step in _REFUSED.items():
         if scenario.get(key, None) is not None:
@@ -172,12 +175,12 @@ def _requests(where: str, given: object) -> tuple[Request, ...]:
         raise SettingError(f"{where}.requests: each weight is 0: give one of them a weight above 0")
     slugs: dict[str, str] = {}
     for it in found:
-        other = slugs.setdefault(it.slug, it.label)
-        if other != it.label or [each.slug for each in found].count(it.slug) > 1:
+        if it.slug in slugs:
             raise SettingError(
-                f"{where}.requests: the labels {other!r} and {it.label!r} are both {it.slug!r} in "
-                "the names of properties: rename one of them"
+                f"{where}.requests: the labels {slugs[it.slug]!r} and {it.label!r} are both "
+                f"{it.slug!r} in the names of properties: rename one of them"
             )
+        slugs[it.slug] = it.label
     return tuple(it for it in found if it.weight)
 
 

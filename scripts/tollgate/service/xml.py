@@ -20,6 +20,8 @@ _PLAN = """<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTr
 <boolProp name="TestPlan.functional_mode">false</boolProp>
 <boolProp name="TestPlan.serialize_threadgroups">false</boolProp></TestPlan>
 <hashTree/></hashTree></jmeterTestPlan>"""
+#: Properties that say where a service answers.
+PLACES = ("host", "port", "protocol")
 _LOOP = """<elementProp name="ThreadGroup.main_controller" elementType="LoopController"
  guiclass="LoopControlPanel" testclass="LoopController" testname="Loop Controller">
 <intProp name="LoopController.loops">-1</intProp>
@@ -70,6 +72,16 @@ def target(timeout_ms: int, encoding: str) -> Iterator[etree._Element]:
         HTTPSampler__implementation="HttpClient4",
     )
     return element("ConfigTestElement", "HttpDefaultsGui", "target", places + _ARGUMENTS)
+
+
+def spread(document: etree._ElementTree, processes: int) -> None:
+    """Have each thread ask one of several alike processes, which the properties host_0, port_0 and
+    protocol_0 onwards say."""
+    number = f"${{__jexl3(ctx.threadNum % {processes})}}"
+    for each in document.iter("stringProp"):
+        for name in PLACES:
+            if each.text and f"${{__P({name}," in each.text:
+                each.text = each.text.replace(f"${{__P({name},", f"${{__P({name}_{number},")
 
 
 def thread_group(

@@ -197,6 +197,13 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
     """(execution, service, what it is asked before any load) of each scenario with a `url`, whose
     plan gets protocol, host and port. Raises TaurusConfigError."""
     for name, scenario in executions_of(config):
+        probes = probes_of(scenario.get("probes", None), f"scenarios.{name}") or []
+        # Of alike processes, whose plan Tollgate has made.
+        for number, text in enumerate(scenario.get("urls", None) or ()):
+            remote = remote_of({"url": text}, name)
+            numbered = {f"{key}_{number}": it for key, it in remote.properties.items()}
+            scenario.merge({"properties": numbered})
+            yield name, remote, probes
         remote = remote_of(scenario, name)
         if remote is None:
             continue
@@ -211,8 +218,7 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
                     "Request Defaults"
                 )
         scenario.merge({"properties": remote.properties})
-        probes = probes_of(scenario.get("probes", None), f"scenarios.{name}")
-        yield name, remote, probes or []
+        yield name, remote, probes
 
 
 def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm2.App:

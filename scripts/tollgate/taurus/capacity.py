@@ -33,6 +33,7 @@ from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
 from tollgate.plan.iterations import Iteration, longest_of
 from tollgate.plan.jmx import PlanError
+from tollgate.service.shapes.capacity import pass_of
 from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER
 from tollgate.targets.scenarios import executions_of, given_properties, script_of
@@ -112,7 +113,7 @@ class Capacity(OwnLoad):
         script = script_of(scenario).absolute()
         with problems_as(TaurusConfigError, "capacity", PlanError):
             if (composed := under_way(self.engine).composed) and composed.has_passes:
-                self.passes[name] = longest_of(script, of, given)
+                self.passes[name] = longest_of(script, map(pass_of, of), given)
             if not rate or not script.is_file() or reads_arrivals(script):
                 check_plan(script, of)
                 return

@@ -20,6 +20,7 @@ from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import jmx, plugins
+from tollgate.service import xml
 from tollgate.service.elements import Parts, parts_of
 from tollgate.service.model import Service, is_service, read_service
 from tollgate.service.shapes import SHAPES
@@ -30,7 +31,7 @@ NOT_OF_A_SERVICE = ("study", "plan")
 #: What is left of a scenario once its plan is made: the rest stands in the plan.
 _STAYS = ("properties", "variables", "modifications", "criteria", "probes", "target", "url")
 #: What `compare` makes its two sides of.
-_OF_COMPARE = ("app", "urls", "install", "build", "link")
+_OF_COMPARE = ("app", "install", "build", "link")
 MODES = ("fork", "cluster")
 BOTH = "both"
 
@@ -151,7 +152,10 @@ def plan_of(service: Service, kind: str, shape: str) -> tuple[Path, Parts | None
     path = STATE / f"{service.name}-{kind}.jmx"
     path.parent.mkdir(exist_ok=True)
     parts = parts_of(service, path.parent)
-    jmx.write(SHAPES[shape](parts), path)
+    document, processes = SHAPES[shape](parts), len(service.settings.urls)
+    if processes > 1 and shape != "compare":
+        xml.spread(document, processes)
+    jmx.write(document, path)
     if absent := plugins.missing([path], jmeter_home()):
         raise SettingError(f"{path}: {plugins.advice(absent, jmeter_home())}")
     return path, parts
@@ -163,8 +167,13 @@ def _compose(config: BetterDict, service: Service) -> Composed:
     given = config["scenarios"][service.name]
     stays = (*_STAYS, *_OF_COMPARE) if shape == "compare" else _STAYS
     made = BetterDict.from_dict({key: it for key, it in given.items() if key in stays})
+    if service.settings.urls and shape != "compare":
+        one = len(service.settings.urls) == 1
+        made["url" if one else "urls"] = service.settings.urls[0] if one else given["urls"]
     made["script"] = os.path.relpath(plan, SUITE)
-    if service.settings.app and shape != "compare":
+    if shape == "compare":
+        made.pop("url", None)
+    elif service.settings.app:
         made["target"] = service.settings.app
     if parts:
         made.merge({"probes": given.get("probes", [])})

@@ -52,6 +52,9 @@ class Engine(secrecy.RecordingEngine):
                 raise TaurusConfigError(f"-{kind} {what}: {did_you_mean(kind, [*ours, *services])}")
         with problems_as(TaurusConfigError, "run", SettingError):
             self.service = composition.chosen(self.kinds, services, known)
+        # Of a scenario whose plan comes from a folder of plans.
+        linter = self.config.get("cli").get("linter")
+        linter.get("ignored-warnings", []).append("no-script-or-requests")
         for name in services:  # where an alias is called like it, both are meant
             known.get(name, {}, force_set=True)
         return merged

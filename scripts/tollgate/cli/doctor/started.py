@@ -22,7 +22,9 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
         config.load([str(SUITE / RUN_FILE)])
     config.merge(config.get("cli-aliases").get(kind, {}))
     measures = scenarios.kind_of(config)
-    if measures == "compare" and not environment.get("BASE_URL"):
+    if measures == "compare" and environment.get("BASE_URL"):
+        return []
+    if measures == "compare":
         apps = pm2.declared_apps().values()
         return [app for app in apps if app.name.partition("-")[0] in SIDES]
     if measures == "study":

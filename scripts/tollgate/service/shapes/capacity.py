@@ -27,7 +27,8 @@ def make(parts: Parts) -> etree._ElementTree:
     for each in parts.requests:
         # Data below a label gives rows to its arrivals alone, none to turns that find no arrival.
         own = [*copies(parts.data), *xml.controller("own", each.copies)]
-        labels += _pass(each.slug, own) if parts.has_passes else xml.controller(each.slug, own)
+        inside = _pass(pass_of(each.slug), own) if parts.has_passes else own
+        labels += xml.controller(each.slug, inside)
     if parts.has_passes:
         each, nothing = next(it for it in nodes.pairs(switch) if it[0].get("testname") == NOTHING)
         requests = math.ceil(sum(parts.weights[it.slug] * len(it.samples) for it in parts.requests))
@@ -39,9 +40,18 @@ def make(parts: Parts) -> etree._ElementTree:
     return xml.plan(parts.name, comment, [*copies(parts.common), *groups])
 
 
+def pass_of(slug: str) -> str:
+    """What the parent sample of a label's arrival is called: a transaction in it may have the
+    label's own name."""
+    return f"one {slug}"
+
+
 def _pass(name: str, below: list[etree._Element]) -> list[etree._Element]:
-    """An assertion right below a Transaction Controller would judge its row as well."""
-    around = xml.controller("around it", below)
+    """An assertion right below a Transaction Controller would judge its row as well; one inside
+    would leave a row of its own."""
+    around = list(xml.controller("around it", below))
+    for inner in [it for each in around for it in each.iter("TransactionController")]:
+        inner.getparent().replace(inner, next(xml.controller(inner.get("testname", ""), [])))
     return [
         *xml.element("TransactionController", "TransactionControllerGui", name, _PARENT, around)
     ]

@@ -1,0 +1,84 @@
+"""The elements of JMeter that a service's requests become."""
+
+import pytest
+
+from support.services_described import parts, plan
+from tollgate.base.paths import SUITE
+from tollgate.base.settings import SettingError
+from tollgate.plan.jmx import read_tree
+
+FRAGMENT = "plans/fragments/sum.jmx"
+
+
+def elements(path):
+    """All that JMeter runs of a plan."""
+    return list(read_tree(path, {}).walk())
+
+
+def named(path, kind):
+    return [it.name for it in elements(path) if it.kind == kind]
+
+
+def test_taurus_settings_are_those_that_measure_the_service(tmp_path):
+    kinds = {it.kind for it in elements(plan(tmp_path, "check"))}
+    assert "CookieManager" in kinds
+    assert not kinds & {"CacheManager", "DNSCacheManager"}
+    path = plan(tmp_path, "check", **{"store-cache": True, "store-cookie": False})
+    kinds = {it.kind for it in elements(path)}
+    assert "CacheManager" in kinds
+    assert "CookieManager" not in kinds
+
+
+def test_headers_and_timeouts_of_the_service_are_those_of_each_request(tmp_path):
+    path = plan(tmp_path, "check", headers={"Accept": "text/csv"}, timeout="3s")
+    text = path.read_text()
+    assert "text/csv" in text
+    assert "${__P(response_timeout,3000)}" in text
+
+
+def test_data_are_named_from_the_suite_and_read_from_the_plans_folder(tmp_path):
+    (data,) = (
+        it
+        for it in elements(plan(tmp_path, "check", **{"data-sources": ["data/sum.csv"]}))
+        if it.kind == "CSVDataSet"
+    )
+    assert (tmp_path / data.props["filename"]).resolve() == SUITE / "data" / "sum.csv"
+    assert data.props["shareMode"] == "shareMode.all"
+
+
+def test_fragments_stand_beside_requests_in_yaml(tmp_path):
+    both = [{"label": "list", "url": "/items"}, {"include": FRAGMENT, "weight": 2}]
+    found = parts(tmp_path, requests=both)
+    assert found.weights == {"list": pytest.approx(1 / 3), "sum": pytest.approx(2 / 3)}
+    assert named(plan(tmp_path, "check", requests=both), "HTTPSamplerProxy") == ["list", "sum"]
+
+
+def test_what_an_arrival_sends_first_has_its_label_and_the_rest_follows(tmp_path):
+    samples = {it.slug: it.samples for it in parts(tmp_path).requests}
+    assert samples == {"list": ("list",), "order": ("order",), "visit": ("login", "put")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"data-sources": ["data/none.csv"]}, "data/none.csv"),
+        ({"requests": [{"include": "plans/none.jmx"}]}, "plans/none.jmx"),
+        ({"requests": [{"include": "plans/stress.jmx"}]}, "plans/stress.jmx"),
+        ({"requests": [{"url": "/items/${id}"}]}, "/items/${id}"),
+        (
+            {
+                "requests": [
+                    {"label": "a", "url": "/"},
+                    {"transaction": "b", "do": [{"label": "a", "url": "/"}]},
+                ]
+            },
+            "'a'",
+        ),
+        ({"requests": [{"label": "a", "url": "/", "assert-jsonpath": [{}]}]}, "shop"),
+    ],
+)
+def test_what_makes_no_elements_is_refused_in_a_line(tmp_path, changed, named):
+    with pytest.raises(SettingError) as problem:
+        parts(tmp_path, **changed)
+    (line,) = str(problem.value).splitlines()
+    assert named in line
