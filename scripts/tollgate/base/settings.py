@@ -95,6 +95,13 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in (str(part).strip() for part in parts) if each))
 
 
+def weights(value: object) -> dict[object, object]:
+    """A mapping, or names that all weigh the same."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return dict.fromkeys(value if isinstance(value, list) else [value], 1.0)
+
+
 def form(words: str, *types: str, pattern: str = "", **more: Any) -> WithJsonSchema:
     """The JSON Schema of a value that a reader of its own takes. words: what to write. pattern: of
     a text, which may also be a `${VARIABLE}` for Taurus to replace."""
@@ -153,6 +160,20 @@ Listed = Annotated[
     BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else (value,)),
     Field(min_length=1),
     form("name at least one", "array", "string", minItems=1, minLength=1),
+]
+#: Names, or names with their weights: {list: 6, order: 1}.
+Weights = Annotated[
+    dict[Annotated[str, Field(min_length=1)], Annotated[float, Field(gt=0)]],
+    BeforeValidator(lambda value: weights(value)),
+    Field(min_length=1),
+    form(
+        "name at least one, or write names with their weights above 0, such as {list: 6, order: 1}",
+        *("array", "string", "object"),
+        minItems=1,
+        minLength=1,
+        minProperties=1,
+        additionalProperties={"type": "number", "exclusiveMinimum": 0},
+    ),
 ]
 
 

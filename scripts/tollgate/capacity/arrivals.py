@@ -7,7 +7,7 @@ Rows are ROW bytes, of which pages of a file hold whole numbers, so that nobody 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,10 +64,10 @@ def row(text: str) -> str:
 
 
 def drawn(
-    ask: Ask, trial: int, first: int, began_ms: int, of: Sequence[str], seed: int
+    ask: Ask, trial: int, first: int, began_ms: int, of: Mapping[str, float], seed: int
 ) -> TrialArrivals:
     """The arrivals of a trial that begins at began_ms: a Poisson stream, each asking one of `of` at
-    random; against a server that does nothing evenly spaced. One at least."""
+    random, by its weight; against a server that does nothing evenly spaced. One at least."""
     random = np.random.default_rng([seed, trial])
     length_ms = 1000 * ask.seconds
     if ask.purpose == "ceiling":
@@ -76,7 +76,8 @@ def drawn(
     else:
         count = max(1, random.poisson(ask.rate * ask.seconds))
         offsets = np.sort(random.uniform(0, length_ms, count))
-        asked = tuple(of[at] for at in random.integers(0, len(of), count))
+        shares = np.array([*of.values()]) / sum(of.values())
+        asked = tuple(random.choice([*of], count, p=shares).tolist())
     return TrialArrivals(trial, first, began_ms + offsets.astype(np.int64), asked)
 
 

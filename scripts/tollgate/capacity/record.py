@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import records
+from tollgate.base.fields import Positive
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.model import Ask, CapacitySettings
 from tollgate.criteria.grammar import Criterion, CriterionError
@@ -38,7 +39,8 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class CapacityRecord:
-    """limits: as they were written. of: what was asked. trials: those that are over, those of the
+    """limits: as they were written. of: what was asked. weights: of these, all the same where there
+    are none. trials: those that are over, those of the
     ceiling first. problem: what ended the search before its time, empty for nothing. is_over:
     whether the search came to its end. passes: whether an arrival is a pass through a user's thread
     group, which leaves a parent sample."""
@@ -52,6 +54,12 @@ class CapacityRecord:
     problem: str = ""
     is_over: bool = False
     passes: bool = False
+    weights: tuple[Positive, ...] = ()
+
+    @property
+    def asked(self) -> dict[str, float]:
+        """What was asked, with its weights."""
+        return dict(zip(self.of, self.weights or [1.0] * len(self.of), strict=True))
 
     @property
     def first_ms(self) -> int:

@@ -117,7 +117,7 @@ class Search:
             return
         began_s = self.clock() + LEAD_MS / 1000  # to think takes a while
         self.drawn += 1
-        of, seed = self.record.of, self.record.settings.seed
+        of, seed = self.record.asked, self.record.settings.seed
         arrivals = drawn(ask, self.drawn, self.next_arrival, round(1000 * began_s), of, seed)
         self.next_arrival += len(arrivals)
         self.running = Running(self, ask, arrivals, began_s)

@@ -13,14 +13,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
-from tollgate.base.settings import SETTINGS, Listed, Seconds, Word, read
+from tollgate.base.settings import SETTINGS, Listed, Seconds, Weights, Word, read
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
@@ -53,8 +53,9 @@ class SearchSettings:
 
     __pydantic_config__ = SETTINGS
 
-    of: Listed = ()
-    """What is asked: controllers of the plan, of which each arrival asks one at random."""
+    of: Weights = field(default_factory=dict)
+    """What is asked: controllers of the plan, of which each arrival asks one at random, by their
+    weights if they have any."""
     rate: Word | None = None
     """The property from which a plan that reads no file of arrivals has its rate: one pass through
     the thread group that reads it is asked, whatever `of` is."""
@@ -198,4 +199,5 @@ def _record(wanted: SearchSettings) -> CapacityRecord:
         budget_s=wanted.budget,
         seed=secrets.randbelow(1 << 31),
     )
-    return CapacityRecord(settings, wanted.limits, wanted.of)
+    of, weights = tuple(wanted.of), tuple(wanted.of.values())
+    return CapacityRecord(settings, wanted.limits, of, weights=weights)

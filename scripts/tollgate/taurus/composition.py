@@ -13,7 +13,7 @@ from typing import Any
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import STATE, SUITE
-from tollgate.base.settings import SettingError
+from tollgate.base.settings import SettingError, weights
 from tollgate.base.text import did_you_mean
 from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.forecast.model import Followed, Forecast
@@ -202,13 +202,15 @@ def _is(criterion: object, what: str) -> bool:
 
 
 def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
-    """Have a search for capacity ask for all labels, or for those of the service that it names."""
+    """Have a search for capacity ask for all labels by their weights, or for those of the service
+    that it names, by weights of its own if it has any."""
     slugs = {name: it.slug for it in parts.requests for name in (it.label, it.slug)}
     capacity = config.get("modules").get("capacity")
     given = capacity.get("of", None)
-    names = given if isinstance(given, list) else [given]
-    known = [slugs[it] for it in names if it in slugs]
-    capacity["of"] = known or list(parts.weights)
+    known = {slugs[it]: n for it, n in weights(given).items() if it in slugs}
+    if not isinstance(given, Mapping):
+        known = {slug: parts.weights[slug] for slug in known}
+    capacity["of"] = known or dict(parts.weights)
 
 
 def _choose_modes(config: BetterDict, service: Service, environment: Mapping[str, str]) -> None:
