@@ -5,17 +5,14 @@ const { DRAIN_LIMIT_MS } = require('./app/drain');
 
 // The PM2 topology, and the only place where ports and instances are named. PM2 hands its caller's
 // whole environment to the apps, so that app/settings.js sees e.g. INJECT_DELAY_MS; read here are
-// MEMORY_LIMIT and, for each app, its port: PORT_FORK, PORT_PI_1 and so on. For a comparison
-// scripts/tollgate/compare sets COMPARE_MODE, BASE_FOLDER and HEAD_FOLDER; its user may set what slows
-// head alone, such as HEAD_INJECT_DELAY_MS, which goes before INJECT_DELAY_MS.
+// MEMORY_LIMIT and, for each app, its port: PORT_FORK, PORT_PI_1 and so on. A comparison makes base
+// and head of `fork`, on its port and those behind it.
 const memoryLimit = process.env.MEMORY_LIMIT || '512M';
 
-// Processes of each side of a comparison in fork mode: any one may be some per cent faster or slower
-// than others of its code for as long as it lives. Their ports are PORT_BASE, and those behind it.
-const PROCESSES = 4;
-
 const common = {
-  ...placed(__dirname),
+  // PM2 takes a `script` that holds a space for a command of the shell.
+  script: path.join('app', 'server.js'),
+  cwd: __dirname,
 
   wait_ready: true,
   listen_timeout: 10_000,
@@ -37,30 +34,6 @@ const common = {
 const inFork = { ...common, exec_mode: 'fork', instances: 1 };
 const inCluster = { ...common, exec_mode: 'cluster', instances: 'max' };
 const balancer = { ...inFork, script: path.join('app', 'balancer.js') };
-
-/** The server of a checkout. PM2 takes a `script` that holds a space for a command of the shell. */
-function placed(folder) {
-  return { script: path.join('app', 'server.js'), cwd: folder };
-}
-
-/** One of the two that are compared, as `base`, `base-2` and so on: both in the same mode, each from
- * a folder of its own. */
-function compared(side, port, settings) {
-  const inOne = process.env.COMPARE_MODE === 'cluster';
-  const folder = process.env[`${side.toUpperCase()}_FOLDER`] || __dirname;
-  const mode = { ...(inOne ? inCluster : inFork), ...placed(folder) };
-  const first = app(side, port, mode, settings);
-  const others = Array.from({ length: inOne ? 0 : PROCESSES - 1 }, (_, number) =>
-    app(`${side}-${number + 2}`, Number(first.env.PORT) + number + 1, mode, settings),
-  );
-  return [first, ...others];
-}
-
-/** What slows head alone. An empty variable counts as unset, as it does for the apps. */
-function slowed() {
-  const set = ['INJECT_WORK_PERCENT', 'INJECT_DELAY_MS'].filter((it) => process.env[`HEAD_${it}`]);
-  return Object.fromEntries(set.map((it) => [it, process.env[`HEAD_${it}`]]));
-}
 
 /** What `settings` names goes before the same in the environment of PM2's caller. */
 function app(name, port, mode, settings = {}) {
@@ -86,9 +59,5 @@ module.exports = {
     app('pi-2', 3012, inFork),
     app('pi-3', 3013, inFork),
     app('balancer', 3010, balancer, { BALANCER_SERVERS: '^pi-' }),
-
-    // What merging would change: the base, from a check-out, and the working tree.
-    ...compared('base', 3021),
-    ...compared('head', 3025, slowed()),
   ],
 };

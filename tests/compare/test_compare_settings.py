@@ -125,9 +125,29 @@ def test_what_slows_head_alone_is_noted_unless_it_is_nothing():
 
 def test_two_urls_are_a_protocol_a_host_and_a_port_each():
     found = read({"BASE_URL": "http://127.0.0.1:8080", "HEAD_URL": "https://[::1]/"}).urls
-    assert found == (Url("http", "127.0.0.1", 8080), Url("https", "::1", 443))
-    assert [each.text for each in found] == ["http://127.0.0.1:8080", "https://[::1]"]
-    assert read(base_url="http://a", head_url="http://b").urls[1].host == "b"
+    assert found == ((Url("http", "127.0.0.1", 8080),), (Url("https", "::1", 443),))
+    assert [each.text for [each] in found] == ["http://127.0.0.1:8080", "https://[::1]"]
+    assert read(base_url="http://a", head_url="http://b").urls[1][0].host == "b"
+
+
+def test_each_side_may_be_several_alike_processes():
+    found = read({"BASE_URL": "http://a:1, http://a:2", "HEAD_URL": "http://b:1,http://b:2"}).urls
+    assert [[each.url for each in side] for side in found] == [
+        ["http://a:1", "http://a:2"],
+        ["http://b:1", "http://b:2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "line"),
+    [
+        ("http://a:1,http://a:2", "BASE_URL has 2 and HEAD_URL 1 processes: name as many of both"),
+        ("http://a:80,http://a", "BASE_URL has http://a:80 twice: name each process once"),
+    ],
+)
+def test_sides_of_unlike_processes_are_refused(base, line):
+    with pytest.raises(SettingError, match=re.escape(line)):
+        read({"BASE_URL": base, "HEAD_URL": "http://b"})
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def compared(tmp_path_factory):
     plan = support.PLANS / "compare.jmx"
     first, second = (tmp_path_factory.mktemp(name) for name in ("first", "second"))
     with node_server() as base, node_server() as head:
-        properties = PROPERTIES | {"base_port": base, "head_port": head}
+        properties = PROPERTIES | {"port_0": base, "port_1": head}
         run = Run(plan, first, first, **properties)
         longer = Run(with_longer_arrivals(second), second, second, **properties)
     made = {"plan": plan, "ports": {BASE: base, HEAD: head}, "jtl": first / "out.jtl"}

@@ -47,7 +47,7 @@ def short(plan, port, folder):
     """The properties of a short run of the plan against one server."""
     own = SHORT[plan.stem] | PATIENT
     if plan.stem == "compare":
-        return own | {"base_port": port, "head_port": port}
+        return own | {"port_0": port, "port_1": port}
     if plan.stem != "study":
         return own | {"port": port}
     # Each path and each answer of the design, by two users who ask once.

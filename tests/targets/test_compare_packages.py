@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tollgate.targets import checkout, lock
-from tollgate.targets.checkout import PackagesError, check_head_packages, provide_packages
+from tollgate.targets import lock, packages
+from tollgate.targets.packages import PackagesError, check_head_packages, provide_packages
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def base(made, tmp_path):
 @pytest.fixture
 def given(root, tmp_path):
     """Gives a check-out its packages, and returns what that said."""
-    return lambda folder: provide_packages(folder, root, tmp_path / "npm.log")
+    return lambda folder: provide_packages(root, (folder, root), tmp_path / "npm.log")
 
 
 def version_in(folder):
@@ -100,7 +100,7 @@ def test_a_base_with_another_lock_file_gets_its_own_packages(base, given, root):
 
 @pytest.mark.parametrize("file", ["package.json", ".npmrc"])
 def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, monkeypatch, file):
-    monkeypatch.setattr(checkout, "NPM", ("mkdir", "node_modules"))
+    monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", ("mkdir", "node_modules"))
     folder = base("1.0.0")
     with (folder / file).open("a") as text:
         text.write("\n")
@@ -146,8 +146,8 @@ def test_without_a_lock_file_or_without_npm_a_base_is_refused(base, given, monke
     (folder / "package-lock.json").unlink()
     with pytest.raises(PackagesError, match=r"base has no package-lock\.json"):
         given(folder)
-    monkeypatch.setattr(checkout, "NPM", ("no-such-npm", "ci"))
-    with pytest.raises(PackagesError, match="npm is not on PATH"):
+    monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", ("no-such-npm", "ci"))
+    with pytest.raises(PackagesError, match="no-such-npm is not on PATH"):
         given(base(name="other"))
 
 
@@ -161,18 +161,18 @@ def test_packages_in_the_repository_stay_what_they_are(base, given):
 
 def test_npm_s_reason_is_what_explains_most():
     said = "npm error code E404\nnpm error 404 no such package\nnpm error A complete log of this"
-    assert checkout._reason(said) == "404 no such package"
-    assert checkout._reason("npm ERR! code EUSAGE\n") == "npm ERR! code EUSAGE"
-    assert checkout._reason("killed\n") == "killed"
-    assert checkout._reason("") == "it said nothing"
+    assert packages.reason(said) == "404 no such package"
+    assert packages.reason("npm ERR! code EUSAGE\n") == "npm ERR! code EUSAGE"
+    assert packages.reason("killed\n") == "killed"
+    assert packages.reason("") == "it said nothing"
 
 
 def test_head_must_have_what_its_lock_file_asks_for(made, root):
     check_head_packages(root)
-    packages = json.loads((root / "package-lock.json").read_text())
+    found = json.loads((root / "package-lock.json").read_text())
     for kind in ("dev", "optional", "devOptional"):  # they need not be installed
-        packages["packages"][f"node_modules/{kind}"] = {"version": "1.0.0", kind: True}
-    (root / "package-lock.json").write_text(json.dumps(packages))
+        found["packages"][f"node_modules/{kind}"] = {"version": "1.0.0", kind: True}
+    (root / "package-lock.json").write_text(json.dumps(found))
     check_head_packages(root)
     shutil.copyfile(made / "2.0.0" / "package-lock.json", root / "package-lock.json")
     said = "asks for node_modules/says 2.0.0, and 1.0.0 is installed, .*: run `npm ci`"

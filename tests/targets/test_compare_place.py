@@ -44,33 +44,33 @@ def finds(folder, name):
 
 def test_what_a_base_lacks_is_not_found_among_head_s_packages(root, cache, tmp_path):
     assert finds(root / ".tollgate" / "base", "accelerator")
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     assert folder.is_relative_to(cache)
     assert not finds(folder / checkout.CHECKOUT, "accelerator")
     package(tmp_path, "accelerator")  # which head sees as well
-    assert checkout.provide_folder(root).is_relative_to(cache)
+    assert checkout.provide_folder(root, root).is_relative_to(cache)
 
 
 def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root):
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
-    assert checkout.provide_folder(root) == folder
+    assert checkout.provide_folder(root, root) == folder
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_two_suites_that_are_compared_at_once_have_two_places(root, tmp_path):
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     (tmp_path / "another").mkdir()
-    assert checkout.provide_folder(tmp_path / "another") != folder
+    assert checkout.provide_folder(tmp_path / "another", root) != folder
     root.rename(tmp_path / "moved")  # as another container has one of the same path
     root.mkdir()
-    assert checkout.provide_folder(root) != folder
+    assert checkout.provide_folder(root, root) != folder
 
 
 def test_a_place_below_packages_that_head_does_not_see_is_passed_over(root, tmp_path):
     package(tmp_path / "cache", "accelerator")
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     assert folder.parent == tmp_path / "user"
     assert not finds(folder, "accelerator")
 
@@ -82,7 +82,7 @@ def test_a_cache_inside_the_repository_gives_way_to_the_user_s(tmp_path, monkeyp
     (tmp_path / "link").symlink_to(made.root)
     for inside in (suite / ".tollgate", made.root / "cache", tmp_path / "link" / "cache"):
         monkeypatch.setenv("TOLLGATE_HOME", str(inside))
-        assert checkout.provide_folder(suite).parent == tmp_path / "user"
+        assert checkout.provide_folder(suite, made.root).parent == tmp_path / "user"
         assert not inside.exists()
 
 
@@ -90,7 +90,7 @@ def test_without_a_place_one_line_names_each_and_the_next_step(root, cache, monk
     cache.write_text("no folder")
     monkeypatch.setattr(checkout.paths, "user_cache", lambda: root / "user")
     with pytest.raises(PlaceError) as refused:
-        checkout.provide_folder(root)
+        checkout.provide_folder(root, root)
     said = str(refused.value)
     assert said.startswith(f"base must stand outside of {root}, and there is no place for it: ")
     assert f"{cache}/base-" in said
@@ -100,18 +100,18 @@ def test_without_a_place_one_line_names_each_and_the_next_step(root, cache, monk
 
 
 def test_a_folder_of_that_name_that_is_not_ours_is_passed_over(root, cache, tmp_path, monkeypatch):
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     folder.rmdir()
     (tmp_path / "theirs").mkdir()
     folder.symlink_to(tmp_path / "theirs")
-    assert checkout.provide_folder(root).parent != tmp_path / "theirs"
+    assert checkout.provide_folder(root, root).parent != tmp_path / "theirs"
     folder.unlink()
-    assert checkout.provide_folder(root) == folder
+    assert checkout.provide_folder(root, root) == folder
     somebody_else = os.getuid() + 1
     monkeypatch.setattr(checkout.paths, "user_cache", lambda: cache)
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
     with pytest.raises(PlaceError, match="belongs to another user"):
-        checkout.provide_folder(root)
+        checkout.provide_folder(root, root)
 
 
 def test_where_compiled_packages_would_not_load_is_no_place(root, cache, tmp_path, monkeypatch):
@@ -120,13 +120,13 @@ def test_where_compiled_packages_would_not_load_is_no_place(root, cache, tmp_pat
 
     monkeypatch.setattr(checkout, "_NOEXEC", 8)
     monkeypatch.setattr(os, "statvfs", flags)
-    assert checkout.provide_folder(root).parent == tmp_path / "user"
+    assert checkout.provide_folder(root, root).parent == tmp_path / "user"
 
 
 def test_a_check_out_is_found_by_its_link_and_leaves_nothing(root, monkeypatch):
     link = root / ".tollgate" / "base"
     assert not checkout.clear(link, root)
-    folder = checkout.provide_folder(root)
+    folder = checkout.provide_folder(root, root)
     checkout.note(folder, link)
     (folder / checkout.CHECKOUT / "tree").mkdir(parents=True)
     assert (link / "tree").exists()

@@ -1,5 +1,6 @@
 """A service `compare` over a configuration."""
 
+import json
 import logging
 from types import SimpleNamespace
 
@@ -7,14 +8,13 @@ import pytest
 from bzt.utils import BetterDict
 
 from support.compare_service import Held
-from support.git_repos import repo
-from tollgate.targets import lock
+from support.git_repos import SERVER, repo
+from tollgate.targets import lock, pm2
 from tollgate.taurus import compare as service
 from tollgate.taurus.compare import Compare
 
 VARIABLES = (
-    *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE"),
-    *("BASE_FOLDER", "HEAD_FOLDER"),
+    *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "TOLLGATE_APPS"),
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "HEAD_INJECT_DELAY_MS", "HEAD_INJECT_WORK_PERCENT"),
 )
 
@@ -34,9 +34,23 @@ def checkout(tmp_path):
 
 
 @pytest.fixture
-def compare(tmp_path, checkout, monkeypatch, caplog):
+def ecosystem(tmp_path, checkout, monkeypatch):
+    """Has the suite declare the app `fork` of the checkout, with these settings."""
+    file = tmp_path / "ecosystem.config.js"
+    monkeypatch.setattr(pm2, "ECOSYSTEM", file)
+
+    def declare(**settings):
+        app = {"name": "fork", "script": SERVER, "cwd": str(checkout.root), "env": {"PORT": 3001}}
+        file.write_text(f"module.exports = {{ apps: [{json.dumps(app | settings)}] }};")
+
+    return declare
+
+
+@pytest.fixture
+def compare(tmp_path, checkout, ecosystem, monkeypatch, caplog):
     """Makes the service over a configuration; its `prepare` is for the test to call."""
     caplog.set_level(logging.INFO)
+    ecosystem()
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(service, "SUITE", checkout.root)
@@ -44,7 +58,9 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")
 
-    def make(*executions, properties=None, reload_every="off", services=None, **settings):
+    def make(
+        *executions, properties=None, reload_every="off", services=None, scenario=None, **settings
+    ):
         made = Compare()
         made.log = logging.getLogger("compare")
         made.settings = BetterDict.from_dict({"class": "x", "budget": "10m"} | settings)
@@ -56,7 +72,10 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
         }
         config = {
             "execution": [{"scenario": name} for name in names],
-            "scenarios": {name: {"script": "plans/compare.jmx"} for name in names},
+            "scenarios": {
+                name: {"script": "plans/compare.jmx", "app": "fork"} | (scenario or {})
+                for name in names
+            },
             "modules": modules,
         }
         made.engine = SimpleNamespace(

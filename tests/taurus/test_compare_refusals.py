@@ -12,7 +12,7 @@ import support
 from support.compare_service import refused, scenario
 from support.http_server import serving
 from tollgate.compare import record
-from tollgate.targets.checkout import PackagesError
+from tollgate.targets.packages import PackagesError
 from tollgate.taurus import compare as service
 
 
@@ -24,6 +24,10 @@ from tollgate.taurus import compare as service
         ([], {"buget": 600}, "did you mean 'budget'?"),
         ([], {"effect": "much"}, "effect is 'much'"),
         ([], {"services": []}, "services has no `targets`"),
+        ([], {"scenario": {"app": None}}, "scenario 'compare' has no `app`: name one of"),
+        ([], {"scenario": {"app": "forks"}}, "did you mean 'fork'?"),
+        ([], {"scenario": {"link": ["../.env"]}}, "link is '../.env': write a path in the repo"),
+        ([], {"processes": 0}, "processes is 0: write a whole number from 1 to 16"),
         (["fork", "cluster"], {}, "share one execution, and this run has: fork, cluster"),
         (
             *([], {"properties": {"response_timeout": 0}}),
@@ -48,7 +52,7 @@ def test_a_plan_that_can_t_be_read_is_refused(compare):
 def test_an_unknown_base_is_refused_before_anything_is_touched(compare, monkeypatch, tmp_path):
     monkeypatch.setenv("BASE", "featur")
     made = compare()
-    assert "git knows no such commit here" in refused(made, ToolError)
+    assert "git knows no such commit in /" in refused(made, ToolError)
     assert made.engine.services[0].calls == []
     assert not (tmp_path / "base").exists()
 
@@ -57,7 +61,7 @@ def test_what_was_half_done_is_gone_afterwards(compare, monkeypatch, tmp_path):
     def fail(*_arguments):
         raise PackagesError("`npm ci` failed for base: no")
 
-    monkeypatch.setattr(service.checkout, "provide_packages", fail)
+    monkeypatch.setattr(service.packages, "provide", fail)
     made = compare()
     assert refused(made, ToolError) == "compare: `npm ci` failed for base: no"
     assert (tmp_path / "base").exists()
@@ -87,7 +91,7 @@ def test_urls_start_nothing_and_need_no_git(compare, answering, tmp_path, checko
     made.prepare()
     assert "target" not in scenario(made)
     port = int(answering.rpartition(":")[2])
-    assert scenario(made)["properties"]["head_port"] == port
+    assert scenario(made)["properties"]["port_1"] == port
     found = record.read(tmp_path)
     assert (found.mode, found.base.description, found.head.url) == ("url", answering, answering)
     assert (found.base.revision, found.head.revision) == (None, None)

@@ -1,7 +1,6 @@
 """The service `compare` on Taurus's configuration, without Taurus's engine, PM2 or JMeter."""
 
 import os
-from pathlib import Path
 
 import pytest
 import yaml
@@ -34,7 +33,7 @@ def begun(compare):
 def test_base_and_head_become_the_targets_of_the_one_execution(
     compare, checkout, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("COMPARE_MODE", "mine")
+    monkeypatch.setenv("TOLLGATE_APPS", "[]")
     made = compare()
     made.prepare()
     apps = [f"{side}{which}" for side in ("base", "head") for which in ("", "-2", "-3", "-4")]
@@ -42,48 +41,80 @@ def test_base_and_head_become_the_targets_of_the_one_execution(
     given = dict(scenario(made)["properties"])
     assert given.pop("coin_seed") > 0
     assert given == {
-        **{"base_host": "127.0.0.1", "base_port": 3021, "base_protocol": "http"},
-        **{"head_host": "127.0.0.1", "head_port": 3025, "head_protocol": "http"},
-        **{f"base_port_{number}": 3020 + number for number in (2, 3, 4)},
-        **{f"head_port_{number}": 3024 + number for number in (2, 3, 4)},
+        **{f"host_{coin}": "127.0.0.1" for coin in range(8)},
+        **{f"protocol_{coin}": "http" for coin in range(8)},
+        **{f"port_{2 * number}": 3001 + number for number in range(4)},
+        **{f"port_{2 * number + 1}": 3005 + number for number in range(4)},
         "last_coin": 7,
         "measured": 600,
     }
     assert made.record.processes == record.read(tmp_path).processes == 4
     assert (tmp_path / "base" / SERVER).read_text() == "on main"
-    base = Path(os.environ["BASE_FOLDER"])
-    assert base == (tmp_path / "base").resolve()
+    base = (tmp_path / "base").resolve()
     assert base.is_relative_to(tmp_path / "cache")
-    assert os.environ["HEAD_FOLDER"] == str(checkout.root)
-    assert os.environ["COMPARE_MODE"] == "fork"
+    started = pm2.declared_apps()
+    assert {started[name].cwd for name in apps[:4]} == {str(base)}
+    assert {started[name].cwd for name in apps[4:]} == {str(checkout.root)}
+    assert {started[name].exec_mode for name in apps} == {"fork"}
     made.post_process()
     assert not (tmp_path / "base").is_symlink()
     assert not base.exists()
-    assert not {"BASE_FOLDER", "HEAD_FOLDER"} & {*os.environ}
-    assert os.environ["COMPARE_MODE"] == "mine"
+    assert os.environ["TOLLGATE_APPS"] == "[]"
     assert made.engine.services[0].calls == ["hold", "shutdown"]
 
 
-def declared(*names):
-    return {name: pm2.App(name, 4000 + n, "fork", 1) for n, name in enumerate(names)}
-
-
-def test_an_ecosystem_of_one_process_a_side_is_compared_as_ever(begun, monkeypatch):
-    monkeypatch.setattr(pm2, "declared_apps", lambda: declared("base", "head"))
-    made = begun()
+def test_as_many_processes_a_side_are_compared_as_asked_for(begun):
+    made = begun(processes=1)
     assert scenario(made)["target"] == ["base", "head"]
     properties = scenario(made)["properties"]
-    assert (properties["last_coin"], properties["head_port"]) == (1, 4001)
+    assert (properties["last_coin"], properties["port_1"]) == (1, 3002)
     assert made.record.processes == 1
     made.post_process()
 
 
-@pytest.mark.parametrize("names", [("base", "base-2", "head"), ("base", "head", "head-3")])
-def test_sides_of_unlike_processes_are_refused(compare, monkeypatch, names):
-    monkeypatch.setattr(pm2, "declared_apps", lambda: declared(*names))
-    made = compare()
-    assert "declare as many of both" in refused(made)
+def test_in_cluster_mode_each_side_is_one_app_with_a_worker_for_each_core(begun, monkeypatch):
+    monkeypatch.setenv("MODE", "cluster")
+    made = begun()
+    assert scenario(made)["target"] == ["base", "head"]
+    assert pm2.declared_apps()["head"].exec_mode == "cluster"
     made.post_process()
+
+
+def test_head_alone_is_slowed_by_what_says_so(begun, monkeypatch):
+    monkeypatch.setenv("HEAD_INJECT_WORK_PERCENT", "20")
+    made = begun()
+    started = pm2.declared_apps()
+    slowed = {it.name for it in started.values() if it.env.get("INJECT_WORK_PERCENT") == "20"}
+    assert slowed == {"head", "head-2", "head-3", "head-4"}
+    made.post_process()
+
+
+def test_what_git_ignores_and_a_service_names_is_base_s_as_well(begun, checkout, tmp_path):
+    checkout.commit("node_modules/\n.env\n", ".gitignore")
+    checkout.write(".env", "SECRET=1")
+    made = begun(base="HEAD", scenario={"link": [".env"]})
+    assert (tmp_path / "base" / ".env").read_text() == "SECRET=1"
+    assert made.record.head.revision
+    made.post_process()
+
+
+def test_a_build_is_made_of_both_sides(begun, checkout, tmp_path, ecosystem):
+    ecosystem(script="dist/server.js")
+    checkout.commit("node_modules/\ndist/\n", ".gitignore")
+    checkout.write("dist/server.js", "stale")
+    built = {"build": f"mkdir -p dist && cp {SERVER} dist/server.js"}
+    made = begun(base="main", scenario=built)
+    assert (tmp_path / "base" / "dist" / "server.js").read_text() == "on main"
+    assert (checkout.root / "dist" / "server.js").read_text() == "on the branch"
+    made.post_process()
+
+
+def test_a_folder_that_both_sides_write_to_is_told(begun, tmp_path, ecosystem, caplog):
+    (tmp_path / "store").mkdir()
+    ecosystem(args=f"--store {tmp_path}/store --own {tmp_path}/${{SIDE}}-${{PROCESS}}")
+    begun(processes=2).post_process()
+    assert f"base, base-2, head and 1 more share {tmp_path}/store: give each" in caplog.text
+    assert caplog.text.count(" share ") == 1
 
 
 def test_a_base_without_the_script_of_its_app_is_refused(compare, checkout):
@@ -93,7 +124,7 @@ def test_a_base_without_the_script_of_its_app_is_refused(compare, checkout):
     checkout.git("switch", "--quiet", "feature")
     made = compare(base="main")
     said = refused(made)
-    assert said.startswith("compare: the app 'base' of ecosystem.config.js runs /")
+    assert said.startswith("compare: the app 'fork' of ecosystem.config.js runs /")
     assert "/base/app/server.js, which is not there: set BASE to a commit that has it" in said
     made.post_process()
 
@@ -141,7 +172,7 @@ def test_what_git_ignores_is_told_to_be_head_s_alone(compare, checkout, tmp_path
         checkout.write(name, "mine")
     checkout.commit("node_modules/\n*.local\n", ".gitignore")
     compare(base="HEAD").prepare()
-    said = f"head alone has what git ignores under app/: {', '.join(names[:3])} and 1 more\n"
+    said = f"head alone has what git ignores: {', '.join(names[:3])} and 1 more; `link` gives"
     assert said in caplog.text
     assert "this is the control" not in caplog.text
     assert record.read(tmp_path).head.revision is None
@@ -173,13 +204,13 @@ def test_apps_that_can_t_be_ended_leave_no_environment_and_no_check_out_behind(
 
     monkeypatch.setattr(Held, "shutdown", fail)
     made = begun()
-    base = Path(os.environ["BASE_FOLDER"])
+    base = (tmp_path / "base").resolve()
     assert base.exists()
     with pytest.raises(pm2.Pm2Error, match="PM2 does not answer"):
         made.post_process()
     assert not base.exists()
     assert not (tmp_path / "base").is_symlink()
-    assert not {"BASE_FOLDER", "HEAD_FOLDER", "COMPARE_MODE"} & {*os.environ}
+    assert "TOLLGATE_APPS" not in os.environ
 
 
 def test_base_and_head_are_asked_for_what_the_plan_asks_alone(begun):

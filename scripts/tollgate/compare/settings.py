@@ -83,6 +83,8 @@ Gates = Annotated[
         minItems=1,
     ),
 ]
+#: Where the processes of a side answer.
+Urls = tuple[Url, ...]
 #: Variables that go before settings.
 VARIABLES = {"base": "BASE", "base-url": "BASE_URL", "head-url": "HEAD_URL", "mode": "MODE"}
 
@@ -96,11 +98,14 @@ class CompareSettings:
     base: Word | None = None
     """A git revision; by default the merge base with the main branch. BASE goes before it."""
     base_url: Word | None = None
-    """Of a service that runs already, as head-url is. BASE_URL goes before it."""
+    """Of a service that runs already, as head-url is, or of several alike processes of it, parted
+    by commas. BASE_URL goes before it."""
     head_url: Word | None = None
-    """Of the other one. HEAD_URL goes before it."""
+    """Of the other one, and of as many. HEAD_URL goes before it."""
     mode: Literal["fork", "cluster"] = "fork"
     """Of both apps, for they run at the same time. MODE goes before it."""
+    processes: Annotated[int, Field(ge=1, le=16)] = 4
+    """Of each side in fork mode."""
     effect: Share = GateSettings.effect
     """The smallest rise of a response time that matters."""
     typical_effect: Share = GateSettings.typical_effect
@@ -139,8 +144,8 @@ class CompareSetup:
     settings: CompareSettings
     gate: GateSettings
     """What is promised."""
-    urls: tuple[Url, Url] | None
-    """Of base and head; None where PM2 runs them."""
+    urls: tuple[Urls, Urls] | None
+    """Of base and head, one for each process; None where PM2 runs them."""
     injected: dict[str, float]
     """What slows head alone, by the name that it has in compare.json; only what is not 0."""
 
@@ -159,18 +164,31 @@ def read_setup(settings: Mapping[str, object], environment: Mapping[str, str]) -
     return CompareSetup(found, gate, urls, _injected(given))
 
 
-def _urls(settings: CompareSettings) -> tuple[Url, Url] | None:
+def _urls(settings: CompareSettings) -> tuple[Urls, Urls] | None:
     texts = {"BASE_URL": settings.base_url, "HEAD_URL": settings.head_url}
     missing = [name for name, text in texts.items() if not text]
     if len(missing) == len(texts):
         return None
     if missing:
         raise SettingError(f"{missing[0]} is missing: two URLs are compared, or two revisions")
+    base, head = (_processes(name, text) for name, text in texts.items())
+    if len(base) != len(head):
+        raise SettingError(
+            f"BASE_URL has {len(base)} and HEAD_URL {len(head)} processes: name as many of both"
+        )
+    return base, head
+
+
+def _processes(name: str, text: str) -> Urls:
+    """Of one side, parted by commas."""
     try:
-        base, head = (read_url(name, text) for name, text in texts.items())
+        found = tuple(read_url(name, each) for each in text.split(","))
     except ValueError as problem:
         raise SettingError(str(problem)) from None
-    return base, head
+    twice = next((it for it in found if found.count(it) > 1), None)
+    if twice:
+        raise SettingError(f"{name} has {twice.text} twice: name each process once")
+    return found
 
 
 def _refuse_with_urls(settings: CompareSettings, given: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Git in the project's checkout, without its hooks, and which of its commits is the base.
+"""Git in the checkout of a repository, without its hooks, and which of its commits is the base.
 
 What is compared with the base is the working tree as it is. By default the base is where the branch
 left the main one, so that a comparison shows what merging would change, whatever else has been
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,9 @@ _ELSEWHERE = (
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"),
 )
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
+
+
+_PACKAGES = ("node_modules", ".venv", "__pycache__")
 
 
 class GitError(Exception):
@@ -83,8 +87,8 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @dataclass(frozen=True)
 class Revisions:
     """base, head: full SHAs. base_is: how base was found, such as `merge base with origin/main`.
-    changed: files of the project that are not as in head's commit, or new. ignored: files and
-    folders under app/ of which git keeps no record, so that head alone has them."""
+    changed: files of the repository that are not as in head's commit, or new. ignored: files and
+    folders beside the app's script that git ignores, so that head alone has them."""
 
     base: str
     base_is: str
@@ -111,14 +115,19 @@ class Revisions:
         return f"working tree at {self.head[:7]}{'' if self.is_commit else ', with changes'}"
 
 
-def find_revisions(root: Path, wanted: str | None) -> Revisions:
-    """wanted: a revision, None for the default. Raises GitError, one line."""
+def find_revisions(
+    root: Path, wanted: str | None, near: Path | None = None, besides: Sequence[Path] = ()
+) -> Revisions:
+    """Base and head of a repository. wanted: a revision, None for the default. near: the folder
+    that is looked through for what git ignores; none by default. besides: folders that are no part
+    of the code. Raises GitError, one line."""
     demand(root, "rev-parse", "--show-toplevel")  # no checkout, or one of another user
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:
         raise GitError(f"{root} has no commit yet: commit what the base is to be")
-    hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", "app")
-    changed, ignored = _changed(root), tuple(demand(root, "ls-files", *hidden).splitlines())
+    left_out = [it.relative_to(root) for it in besides if it.is_relative_to(root)]
+    changed = _changed(root, left_out)
+    ignored = _ignored(root, near, left_out) if near else ()
     if wanted is not None:
         return Revisions(_commit(root, wanted), wanted, head, changed, ignored)
     main = _main_branch(root)
@@ -137,12 +146,28 @@ def find_revisions(root: Path, wanted: str | None) -> Revisions:
     return Revisions(base, f"merge base with {main}", head, changed, ignored)
 
 
-def _changed(root: Path) -> tuple[str, ...]:
-    """The files in the project, also new ones, that are not as in its commit or that git is not
+def repository(folder: Path) -> Path | None:
+    """The repository in whose checkout a folder, or the nearest above it that exists, lies."""
+    there = next(it for it in (folder, *folder.parents) if it.is_dir())
+    found = ask(there, "rev-parse", "--show-toplevel")
+    return Path(found) if found else None
+
+
+def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
+    """What git ignores in a folder, without packages: each side has its own."""
+    hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", str(near))
+    found = demand(root, "ls-files", *hidden).splitlines()
+    ours = {it for it in found if any(Path(it).is_relative_to(each) for each in left_out)}
+    return tuple(it for it in found if it not in ours and Path(it).name not in _PACKAGES)
+
+
+def _changed(root: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
+    """The files in the repository, also new ones, that are not as in its commit or that git is not
     to look at: a lower-case letter stands for assume-unchanged, S for skip-worktree."""
     everything = ("--porcelain", "--ignore-submodules=none", "--untracked-files=normal")
     # Where `reports` is a link, git misses the page in it.
-    status = demand(root, "status", *everything, "--", ".", ":(exclude)reports").splitlines()
+    without = [f":(exclude,literal){it}" for it in left_out]
+    status = demand(root, "status", *everything, "--", ".", *without).splitlines()
     flagged = demand(root, "ls-files", "-v").splitlines()
     names = [line[3:] for line in status]  # two letters and a blank stand before a name
     names += [line[2:] for line in flagged if line[0] == "S" or line[0].islower()]
@@ -155,7 +180,7 @@ def _commit(root: Path, wanted: str) -> str:
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
         hint = _SHALLOW if _is_shallow(root) else "`git fetch` it, or name another one"
-        raise GitError(f"BASE is {wanted!r}, and git knows no such commit here: {hint}")
+        raise GitError(f"BASE is {wanted!r}, and git knows no such commit in {root}: {hint}")
     return found
 
 

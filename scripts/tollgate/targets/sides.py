@@ -3,22 +3,66 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tollgate.base.paths import REPORTS, STATE
 from tollgate.base.settings import SettingError
 from tollgate.base.text import some_of
 from tollgate.base.urls import Url
 from tollgate.compare.record import SideRecord
 from tollgate.compare.settings import INJECTIONS
-from tollgate.targets import pm2, probe
+from tollgate.targets import copies, git, packages, pm2, probe
+from tollgate.targets.checkout import MODULES
+from tollgate.targets.copies import Copy
 from tollgate.targets.git import Revisions
+from tollgate.targets.packages import Provision
 
-#: Apps of ecosystem.config.js, and how many of each the plan can ask.
 SIDES = ("base", "head")
-MOST_PROCESSES = 4
 #: So many files are named in a line.
 NAMED = 3
+#: A value of env that says where a service is which keeps what it is told.
+_STORE = re.compile(r"(?:postgres\w*|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?)://\S+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the code of an app lies. root: of the git repository. folder: in which the app runs.
+    code: that of its own script, or the app's. All absolute."""
+
+    root: Path
+    folder: Path
+    code: Path
+
+    @classmethod
+    def of(cls, app: pm2.App) -> Source:
+        """Raises SettingError where there is no repository."""
+        script, folder = Path(app.script), Path(app.cwd)
+        # A command on PATH, such as npm, is none of the app's.
+        is_command = str(script.parent) in os.environ.get("PATH", "").split(os.pathsep)
+        root = git.repository(folder if is_command else script.parent)
+        if root is None:
+            raise SettingError(
+                f"the app {app.name!r} of ecosystem.config.js runs {script}, which lies in no git "
+                "repository, and base comes out of git: compare it by BASE_URL and HEAD_URL"
+            )
+        lexical = folder if is_command else script
+        if not lexical.is_relative_to(root):
+            raise SettingError(
+                f"the app {app.name!r} of ecosystem.config.js runs {lexical} through a link: name "
+                f"it by its path in {root}"
+            )
+        folder = folder if folder.is_relative_to(root) else script.parent
+        is_own = not is_command and MODULES not in script.parts
+        return cls(root, folder, script.parent if is_own else folder)
+
+    def revisions(self, wanted: str | None, provision: Provision) -> Revisions:
+        """Base and head. Raises GitError and SettingError."""
+        near = None if provision.build else self.code  # a build makes what git ignores, of both
+        linked = packages.linked(provision, self.folder, self.root)
+        return git.find_revisions(self.root, wanted, near, (REPORTS, STATE, *linked))
 
 
 def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
@@ -29,7 +73,7 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
         lines.append(f"head is the working tree with changes not committed: {files}")
     if found.ignored:
         files = some_of(found.ignored, NAMED)
-        lines.append(f"head alone has what git ignores under app/: {files}")
+        lines.append(f"head alone has what git ignores: {files}; `link` gives it to base, too")
     for name in INJECTIONS:
         value = variables.get(name, "")
         if value.strip("0."):
@@ -37,71 +81,89 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def set_environment(mode: str, base: Path, head: Path) -> Callable[[], None]:
-    """Set what ecosystem.config.js makes the two apps of; returns what puts back what was there.
-    base, head: where each has its app/."""
-    given = {"COMPARE_MODE": mode, "BASE_FOLDER": str(base), "HEAD_FOLDER": str(head)}
-    before = {name: os.environ[name] for name in given if name in os.environ}
-    os.environ.update(given)
-
-    def put_back() -> None:
-        for name in given:
-            os.environ.pop(name, None)
-        os.environ.update(before)
-
-    return put_back
+def copies_of_sides(
+    app: pm2.App, mode: str, processes: int, root: Path, base: Path, variables: Mapping[str, str]
+) -> list[list[Copy]]:
+    """The processes of base and those of head: from the app's own port on. root, base: of the
+    repository, and its check-out. variables: HEAD_INJECT_* among them slows head. Raises
+    SettingError."""
+    count = 1 if mode == "cluster" else processes
+    first, second = (
+        copies.of_side(app, side, app.port + number * count, count, mode, moved)
+        for number, (side, moved) in enumerate(zip(SIDES, ((root, base), None), strict=True))
+    )
+    slowed = {it: variables[f"HEAD_{it}"] for it in INJECTIONS if variables.get(f"HEAD_{it}")}
+    return [first, [replace(it, env=slowed) for it in second]]
 
 
 def sides_of_revisions(found: Revisions) -> list[SideRecord]:
-    """Base and head, both of this repository."""
+    """Base and head, both of one repository."""
     return [
         SideRecord("base", found.base_text, found.base, None),
         SideRecord("head", found.head_text, found.head if found.is_commit else None, None),
     ]
 
 
-def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
-    """Base and head, each where it answers. Raises SettingError where one does not."""
-    for name, url in zip(SIDES, urls, strict=True):
-        why = probe.unanswered(url)
-        if why:
+def sides_of_urls(sides: Sequence[Sequence[Url]]) -> list[SideRecord]:
+    """Base and head, each where its processes answer. Raises SettingError where one does not."""
+    for name, urls in zip(SIDES, sides, strict=True):
+        for url in urls:
+            if why := probe.unanswered(url):
+                raise SettingError(
+                    f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
+                    "start what runs there, or correct the URL"
+                )
+    texts = [",".join(url.text for url in urls) for urls in sides]
+    return [SideRecord(it, text, None, text) for it, text in zip(SIDES, texts, strict=True)]
+
+
+def apps_of_sides(
+    app: pm2.App, sides: Sequence[Sequence[Copy]], declared: Mapping[str, pm2.App]
+) -> list[list[pm2.App]]:
+    """The processes of base and those of head as PM2 starts them. Raises SettingError where two
+    have one port, or base lacks what it runs."""
+    found = [[declared[copy.name] for copy in side] for side in sides]
+    copies.refuse_shared_ports(app, [it for side in found for it in side])
+    for each in found[0]:
+        needed = [each.script, *([each.interpreter] if "/" in each.interpreter else [])]
+        absent = next((it for it in needed if not Path(it).exists()), None)
+        if absent:
             raise SettingError(
-                f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
-                "start what runs there, or correct the URL"
+                f"the app {app.name!r} of ecosystem.config.js runs {absent}, which is not there: "
+                "set BASE to a commit that has it, or name the `install`, `build` or `link` beside "
+                "the app that puts it there"
             )
-    return [SideRecord(it, url.text, None, url.text) for it, url in zip(SIDES, urls, strict=True)]
-
-
-def apps_of_sides(declared: Mapping[str, pm2.App]) -> list[list[pm2.App]]:
-    """The processes of base and those of head: `base`, `base-2` and so on, as far as they are
-    declared. Raises SettingError where a side has none, other ones than the other, or one without
-    its script."""
-    found = []
-    for side in SIDES:
-        if side not in declared:
-            raise SettingError(f"ecosystem.config.js has no app {side!r}: put it back")
-        others = (f"{side}-{number}" for number in range(2, MOST_PROCESSES + 1))
-        found.append([declared[name] for name in (side, *others) if name in declared])
-    absent = [app for apps in found for app in apps if not Path(app.script).exists()]
-    if absent:
-        raise SettingError(
-            f"the app {absent[0].name!r} of ecosystem.config.js runs {absent[0].script}, which is "
-            "not there: set BASE to a commit that has it"
-        )
-    base, head = ([app.name.partition("-")[2] for app in apps] for apps in found)
-    if base != head:
-        raise SettingError(
-            f"ecosystem.config.js has {len(base)} processes of base and {len(head)} of head: "
-            "declare as many of both"
-        )
     return found
 
 
+def shared_stores(apps: Sequence[Sequence[pm2.App]]) -> list[str]:
+    """What several processes would write to, as far as args and env tell: folders and databases by
+    which one's work slows another; a line each."""
+    users: dict[str, set[str]] = {}
+    for app in (it for side in apps for it in side):
+        values = [*app.args, *(it for key, it in app.env.items() if key not in ("PORT", "PATH"))]
+        for place in {place for value in values for place in _stores(value, Path(app.cwd))}:
+            users.setdefault(place, set()).add(app.name)
+    hint = "give each its own by ${SIDE} and ${PROCESS} in ecosystem.config.js, if they write there"
+    return [
+        f"{some_of(sorted(names), NAMED)} share {place}: {hint}"
+        for place, names in users.items()
+        if len(names) > 1
+    ]
+
+
+def _stores(value: str, folder: Path) -> list[str]:
+    if found := _STORE.fullmatch(value):
+        return [re.sub(r"//[^/@]*@", "//...@", found[0])]
+    places = (folder / it for it in re.split(r"[=,:;\s]", value) if it and "/" in it)
+    return [str(it) for it in places if it.is_dir() or it.suffix in (".db", ".sqlite", ".sqlite3")]
+
+
 def places(sides: Sequence[Sequence[Url]]) -> dict[str, object]:
-    """Properties of the plan. sides: where the processes of base and of head answer."""
+    """Properties of the plan, by the number that its coin shows: even for base's processes, odd for
+    head's. sides: where the processes of base and of head answer."""
     found: dict[str, object] = {"last_coin": 2 * len(sides[0]) - 1}
-    for name, urls in zip(SIDES, sides, strict=True):
-        found |= {f"{name}_host": urls[0].host, f"{name}_protocol": urls[0].protocol}
-        for number, url in enumerate(urls, start=1):
-            found[f"{name}_port{f'_{number}' if number > 1 else ''}"] = url.port
+    for side, urls in enumerate(sides):
+        for number, url in enumerate(urls):
+            found |= {f"{name}_{2 * number + side}": it for name, it in url.properties.items()}
     return found

@@ -3,7 +3,8 @@
 Its settings are in compare/settings.py; a kind that names no budget compares nothing.
 
 It stands behind `load`, which leaves it the one execution, and before `targets`, which starts the
-two apps that it asks for.
+apps that it asks for: copies of the scenario's `app`. Beside that the scenario may have `install`,
+`build` and `link` (targets/packages.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import BASE, SUITE
 from tollgate.base.processes import defer_signals
-from tollgate.base.settings import SettingError
+from tollgate.base.settings import SettingError, read
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
 from tollgate.compare import answers, mix, pace, record
@@ -42,9 +43,10 @@ from tollgate.compare.watch import ComparisonDecider
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
-from tollgate.targets import checkout, pm2, sides
-from tollgate.targets.git import GitError, find_revisions
+from tollgate.targets import checkout, copies, packages, pm2, sides
+from tollgate.targets.git import GitError
 from tollgate.targets.scenarios import given_properties
+from tollgate.targets.sides import Source
 from tollgate.taurus.decision_loop import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
@@ -52,6 +54,9 @@ from tollgate.taurus.rehearsal import RehearsalError, rehearse
 from tollgate.taurus.shared import problems_as, property_of, under_way
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
+
+#: What a scenario says beside its app.
+PROVISION = ("install", "build", "link")
 
 
 class Compare(OwnLoad):
@@ -69,6 +74,7 @@ class Compare(OwnLoad):
         self.usual: dict[str, int] = {}
         self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this suite
+        self.roots: tuple[Path, Path] | None = None  # of base's check-out and of the repository
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:
@@ -78,7 +84,7 @@ class Compare(OwnLoad):
             return
         self.refuse_reloads("a reload hits base and head at different moments")
         execution = self.only_execution("base and head share one execution")
-        problems = GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error
+        problems = GitError, packages.PackagesError, checkout.PlaceError, pm2.Pm2Error
         with (
             problems_as(TaurusConfigError, "compare", SettingError),
             problems_as(ToolError, "compare", *problems),
@@ -99,9 +105,9 @@ class Compare(OwnLoad):
         self.lag_s = lag_s(timeouts)
         self.usual, self.fixed = schedule_of(script, given)
         if wanted.urls:
-            both, urls = sides.sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
+            both, urls = sides.sides_of_urls(wanted.urls), wanted.urls
         else:
-            both, apps = self._here(wanted)
+            both, apps = self._here(wanted, name, scenario)
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
@@ -136,10 +142,51 @@ class Compare(OwnLoad):
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
-    def _here(self, wanted: CompareSetup) -> tuple[list[SideRecord], list[list[pm2.App]]]:
-        """Base beside the working tree, and the apps of both for PM2 to start."""
-        found = find_revisions(SUITE, wanted.settings.base)
-        checkout.check_head_packages(SUITE)
+    def _here(
+        self, wanted: CompareSetup, name: str, scenario: BetterDict
+    ) -> tuple[list[SideRecord], list[list[pm2.App]]]:
+        """Base beside the working tree, and the processes of both for PM2 to start."""
+        app = self._app(name, scenario)
+        mode = wanted.settings.mode
+        copies.refuse_mode(app, mode)
+        source = Source.of(app)
+        given = {key: scenario[key] for key in PROVISION if scenario.get(key, None) is not None}
+        provision = read(packages.Provision, given, f"scenarios.{name}")
+        found = source.revisions(wanted.settings.base, provision)
+        if not provision.install:
+            for folder in packages.locked_folders(source.folder, source.root):
+                packages.check_head_packages(folder)
+        self._hold()
+        self.log.info("Checking out base %s...", found.base_text)
+        place = checkout.provide_folder(SUITE, source.root)
+        checkout.note(place, BASE)
+        self.roots = place / checkout.CHECKOUT, source.root
+        checkout.check_out(source.root, found.base, self.roots[0])
+        whence = packages.provide(provision, source.folder, self.roots, self.folder)
+        self.log.info("Base has its packages: %s", whence)
+        both = sides.copies_of_sides(
+            app, mode, wanted.settings.processes, *reversed(self.roots), os.environ
+        )
+        self.to_leave.callback(copies.compose(it for side in both for it in side))
+        apps = sides.apps_of_sides(app, both, pm2.declared_apps())
+        for line in (*sides.unequal(found, os.environ), *sides.shared_stores(apps)):
+            self.log.warning("compare: %s", line)
+        if found.is_control and not wanted.injected:
+            self.log.info("Base and head are the same code: this is the control, which must pass")
+        return sides.sides_of_revisions(found), apps
+
+    @staticmethod
+    def _app(name: str, scenario: BetterDict) -> pm2.App:
+        wanted = scenario.get("app", None)
+        if not wanted:
+            raise SettingError(
+                f"scenario {name!r} has no `app`: name one of ecosystem.config.js, of which base "
+                "and head are made, or set BASE_URL and HEAD_URL"
+            )
+        return copies.declared(pm2.declared_apps(), str(wanted), f"scenarios.{name}.app")
+
+    def _hold(self) -> None:
+        """Keep other runs out until this one has left nothing behind."""
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
             raise SettingError("services has no `targets`, which would start base and head")
@@ -147,19 +194,6 @@ class Compare(OwnLoad):
         self.targets = targets
         self.to_leave.callback(self._clear)
         self.to_leave.callback(targets.shutdown)
-        self.log.info("Checking out base %s...", found.base_text)
-        folder = checkout.provide_folder(SUITE)
-        checkout.note(folder, BASE)
-        base = checkout.check_out(SUITE, found.base, folder / checkout.CHECKOUT)
-        self.to_leave.callback(sides.set_environment(wanted.settings.mode, base, SUITE))
-        apps = sides.apps_of_sides(pm2.declared_apps())
-        whence = checkout.provide_packages(base, SUITE, self.folder / "npm-base.log")
-        self.log.info("Base has its Node packages: %s", whence)
-        for line in sides.unequal(found, os.environ):
-            self.log.warning("compare: %s", line)
-        if found.is_control and not wanted.injected:
-            self.log.info("Base and head are the same code: this is the control, which must pass")
-        return sides.sides_of_revisions(found), apps
 
     def startup(self) -> None:
         """Know what to look at, the labels of the plan that both sides answer, and how fast this
@@ -243,8 +277,8 @@ class Compare(OwnLoad):
             wanted = self.wanted and self.wanted.settings.profile
             comparison = comparison_of(under_way(self.engine).judged, wanted)
             if comparison:
-                base = Path(os.environ.get("BASE_FOLDER", SUITE))
-                explained(self.folder, comparison, self.executor, self.targets, base, self.log)
+                roots = self.roots or (SUITE, SUITE)
+                explained(self.folder, comparison, self.executor, self.targets, roots, self.log)
         finally:
             with defer_signals():
                 self.to_leave.close()

@@ -13,7 +13,6 @@ from pathlib import Path
 from bzt import ToolError
 
 from tollgate.base import atomic
-from tollgate.base.paths import SUITE
 from tollgate.compare.model import FAIL
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import explain
@@ -53,23 +52,27 @@ def explained(
     comparison: Comparison,
     executor: InstalledJMeter,
     targets: Targets | None,
-    base: Path,
+    roots: tuple[Path, Path],
     log: logging.Logger,
 ) -> Why:
     """Find out why and write it down: why.json, and what verdict.md has of it. targets: None where
-    both sides are services by URL. base: the folder that holds its app/."""
+    both sides are services by URL. roots: of base's check-out and of the repository."""
+    others = [it for it in targets.wanted if not it.is_node] if targets else []
     if targets is None:
         why = absent("base and head are services by URL, which are not started here")
+    elif others:
+        runner = Path(others[0].interpreter).name
+        by = "without an interpreter" if runner == "none" else f"by {runner}"
+        why = absent(f"base and head are run {by}, and the profiler is Node's")
     else:
         log.info("Profiling base and head under the same load, for a minute...")
         try:
             _profile(run / FOLDER, executor, targets)
-            roots = {
-                "base": [base, base.resolve(), SUITE.resolve()],
-                "head": [SUITE, SUITE.resolve()],
-            }
+            base, head = roots
+            # A package that base shares with head is where head has it.
+            of_sides = {"base": [base, base.resolve(), head], "head": [head]}
             why = explain(
-                read_blocks(run / FOLDER, roots),
+                read_blocks(run / FOLDER, of_sides),
                 comparison.gate.settings.false_alarm,
                 comparison.gate.settings.effect,
                 comparison.mean_rise_us,

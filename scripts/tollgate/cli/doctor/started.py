@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bzt.engine import Configuration
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import RUN_FILE, SUITE
+from tollgate.compare.settings import read_setup
 from tollgate.study.design import read_design
 from tollgate.targets import pm2, scenarios
-from tollgate.targets.sides import SIDES
+from tollgate.targets.sides import copies_of_sides
 from tollgate.taurus.study import apps_of
 
 
@@ -22,11 +24,8 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
         config.load([str(SUITE / RUN_FILE)])
     config.merge(config.get("cli-aliases").get(kind, {}))
     measures = scenarios.kind_of(config)
-    if measures == "compare" and environment.get("BASE_URL"):
-        return []
     if measures == "compare":
-        apps = pm2.declared_apps().values()
-        return [app for app in apps if app.name.partition("-")[0] in SIDES]
+        return [] if environment.get("BASE_URL") else _sides(config, environment)
     if measures == "study":
         declared = pm2.declared_apps()
         design = SUITE / config["modules"]["study"]["design"]
@@ -46,3 +45,12 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
         return []
     declared = pm2.declared_apps()
     return [declared[name] for name in dict.fromkeys(names) if name in declared]
+
+
+def _sides(config: Configuration, environment: Mapping[str, str]) -> list[pm2.App]:
+    """The processes of base and head."""
+    [(_, scenario)] = scenarios.executions_of(config)
+    app = pm2.declared_apps().get(str(scenario.get("app")))
+    wanted = read_setup(config.get("modules").get("compare"), environment).settings
+    sides = app and copies_of_sides(app, wanted.mode, wanted.processes, SUITE, SUITE, {})
+    return [replace(app, name=it.name, port=it.port) for side in sides or () for it in side]

@@ -1,0 +1,228 @@
+"""What a check-out of a base needs beside what git has: its packages, its build, and linked files.
+
+Packages are installed by the lock file that is there, in each folder from the app's up to the
+repository's that has one; they are head's own where base asks for the same ones. A service may name
+another command, a build, and what git ignores and both sides need.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.base.processes import TooLongError
+from tollgate.base.settings import SETTINGS, Listed, SettingError, Word
+from tollgate.targets.checkout import MODULES, run
+
+PACKAGE = "package.json"
+_NPM = ("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error")
+_PNPM = ("pnpm", "install", "--frozen-lockfile", "--prefer-offline")
+_YARN = ("yarn", "install", "--frozen-lockfile", "--prefer-offline")
+_BERRY = ("yarn", "install", "--immutable")
+#: What installs packages, by its lock file; the first that is there counts.
+INSTALLERS = {
+    "package-lock.json": _NPM,
+    "npm-shrinkwrap.json": _NPM,
+    "pnpm-lock.yaml": _PNPM,
+    "yarn.lock": _YARN,
+}
+#: Beside a lock file, what decides on what is installed; e.g. whether install scripts run.
+_SETTINGS = (PACKAGE, ".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml")
+LIMIT_S = 900
+#: Characters of a reason that are shown.
+LONGEST = 160
+#: Packages that need not be there, or that are a part of the checkout.
+_NOT_NEEDED = ("dev", "optional", "devOptional", "link")
+
+
+class PackagesError(Exception):
+    """One line: whose packages, what is wrong, what to do."""
+
+
+@dataclass(frozen=True)
+class Provision:
+    """How a side gets what git does not have, of a scenario."""
+
+    __pydantic_config__ = SETTINGS
+
+    install: Word | None = None
+    """A command of the shell, run in the app's folder of base; by default as its lock file has it,
+    and head's packages where that has not changed."""
+    build: Word | None = None
+    """A command of the shell, run in the app's folder of both sides; by default nothing."""
+    link: Listed = ()
+    """What git ignores and base needs as head has it, such as .env, by its path from the app's
+    folder."""
+
+
+def provide(provision: Provision, head: Path, roots: Sequence[Path], run: Path) -> str:
+    """Give base its links, packages and build, and head its build; say where the packages come
+    from. head: the app's folder there. roots: of base's check-out, and of the repository. run:
+    where logs go. Raises PackagesError."""
+    base = roots[0] / head.relative_to(roots[1])
+    for here in linked(provision, head, roots[1]):
+        there = roots[0] / here.relative_to(roots[1])
+        if there.exists():
+            raise PackagesError(f"link names {here}, which base has committed: leave it out")
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.symlink_to(here)
+    if provision.install:
+        _shell(provision.install, base, run / "install-base.log", "base")
+        whence = f"by `{provision.install}`"
+    else:
+        whence = provide_packages(head, roots, run / "install-base.log")
+    if provision.build:
+        for side, folder in (("base", base), ("head", head)):
+            _shell(provision.build, folder, run / f"build-{side}.log", side)
+    return whence
+
+
+def linked(provision: Provision, head: Path, root: Path) -> list[Path]:
+    """Where head has what is linked. Raises SettingError for what can't be."""
+    found = []
+    for name in provision.link:
+        here = Path(os.path.normpath(head / name))
+        if Path(name).is_absolute() or not here.is_relative_to(root) or here == root:
+            raise SettingError(f"link is {name!r}: write a path in the repository, from {head}")
+        if not here.exists():
+            raise SettingError(f"link is {name!r}, and there is no {here}: make it or leave it out")
+        found.append(here)
+    return found
+
+
+def locked_folders(folder: Path, root: Path) -> list[Path]:
+    """Those from an app's folder up to its repository's that have a lock file."""
+    return [it for it in _upwards(folder, root) if _lock_of(it)]
+
+
+def _upwards(folder: Path, root: Path) -> list[Path]:
+    """A folder and those above it, up to the repository's."""
+    return [it for it in (folder, *folder.parents) if it.is_relative_to(root)]
+
+
+def _lock_of(folder: Path) -> str | None:
+    return next((name for name in INSTALLERS if (folder / name).is_file()), None)
+
+
+def provide_packages(head: Path, roots: Sequence[Path], log: Path) -> str:
+    """Give a check-out of the base its node_modules, and say where they come from.
+
+    head: the app's folder there. roots: of base's check-out, and of the repository. log: where the
+    output goes if it fails. Raises PackagesError.
+    """
+    found = []
+    has_lock = False
+    for here in reversed(_upwards(head, roots[1])):
+        there = roots[0] / here.relative_to(roots[1])
+        lock = _lock_of(there)
+        if (there / MODULES).exists():
+            found += [] if has_lock else ["as committed"]
+        elif lock:
+            found.append(_packages(there, here, log))
+        elif _lock_of(here) or (not has_lock and (here / MODULES).is_dir()):
+            raise PackagesError(
+                f"base has no {_lock_of(here) or 'lock file'} in {here.relative_to(roots[1])}, by "
+                "which its packages could be installed: set BASE to a commit that has one, or name "
+                "an `install` command beside the app"
+            )
+        has_lock = has_lock or lock is not None
+    return " and ".join(dict.fromkeys(found)) or "none are needed"
+
+
+def _packages(base: Path, head: Path, log: Path) -> str:
+    if _asked(base) == _asked(head) and (head / MODULES).is_dir() and not _has_links(head):
+        (base / MODULES).symlink_to(head / MODULES)
+        return "the same as head's"
+    lock = _lock_of(base)
+    command = INSTALLERS[lock]
+    if lock == "yarn.lock" and (base / ".yarnrc.yml").is_file():
+        command = _BERRY
+    _run(command, base, log, "base", " ".join(command[:2]))
+    return "installed"
+
+
+def check_head_packages(folder: Path) -> None:
+    """Raise PackagesError unless what is installed is what head's lock file asks for: its change
+    would not be measured, unseen. folder: that of the lock file."""
+    lock = _lock_of(folder)
+    command = " ".join(INSTALLERS[lock][:2])
+    if INSTALLERS[lock] is not _NPM:
+        if not (folder / MODULES).is_dir():
+            raise PackagesError(f"head has no {folder / MODULES}: run `{command}`")
+        return
+    try:
+        asked, installed = (
+            json.loads(path.read_text(encoding="utf-8"))["packages"]
+            for path in (folder / lock, folder / MODULES / ".package-lock.json")
+        )
+    except (OSError, ValueError, KeyError) as problem:
+        raise PackagesError(f"the packages of head are unknown: {problem}; run `npm ci`") from None
+    for path, package in asked.items():
+        if not path.startswith(f"{MODULES}/") or any(map(package.get, _NOT_NEEDED)):
+            continue
+        found = installed.get(path, {})
+        if found.get("version") != package.get("version"):
+            there = found.get("version") or "none"
+        elif not _is_same(package, found):
+            there = "another one of that version"
+        else:
+            continue
+        raise PackagesError(
+            f"{lock} asks for {path} {package.get('version')}, and {there} is installed, so that "
+            "head is not what its files say: run `npm ci`"
+        )
+
+
+def _is_same(asked: Mapping[str, str], found: Mapping[str, str]) -> bool:
+    """Whether two packages of one version have the same content, as far as lock files tell."""
+    # A mirror has the same content under another address; where that comes from decides only
+    # where there is no hash, as for a commit of git.
+    for name in ("integrity", "resolved"):
+        if asked.get(name) and found.get(name):
+            return bool(set(asked[name].split()) & set(found[name].split()))
+    return True
+
+
+def _asked(folder: Path) -> list[bytes | None]:
+    """What decides on the packages."""
+    files = (folder / name for name in (*_SETTINGS, *INSTALLERS))
+    return [path.read_bytes() if path.is_file() else None for path in files]
+
+
+def _has_links(folder: Path) -> bool:
+    """Whether a package is a link into the checkout, as those of workspaces are: then it is part of
+    the code that is compared, and not to be shared."""
+    modules = folder / MODULES
+    links = (it for it in (*modules.glob("*"), *modules.glob("@*/*")) if it.is_symlink())
+    return any(not it.resolve().is_relative_to(modules.resolve()) for it in links)
+
+
+def _shell(command: str, folder: Path, log: Path, side: str) -> None:
+    _run(("/bin/sh", "-c", command), folder, log, side, command)
+
+
+def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str) -> None:
+    try:
+        done = run(command, folder, os.environ, LIMIT_S)
+    except FileNotFoundError:
+        raise PackagesError(
+            f"{command[0]} is not on PATH, and {side} needs packages: install it"
+        ) from None
+    except TooLongError as problem:
+        raise PackagesError(f"`{shown}` for {side}: {problem}") from None
+    if done.returncode:
+        log.write_text(done.stdout, encoding="utf-8")
+        raise PackagesError(
+            f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log.name} in the "
+            "run's folder)"
+        )
+
+
+def reason(output: str) -> str:
+    """What npm gives behind the codes of the error; its last line where it gives nothing."""
+    marked = re.findall(r"^npm (?:error|ERR!) (?!(?:code|errno|syscall|path) )(.+)", output, re.M)
+    return (marked or output.split("\n")[-2:-1] or ["it said nothing"])[0][:LONGEST]
