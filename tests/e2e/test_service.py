@@ -1,0 +1,130 @@
+"""A service that is not ours, described in taurus.yml: each kind of run of it."""
+
+import json
+
+import pytest
+
+from e2e.bzt_run import LENIENT, Run
+from support import free_port
+from support.http_server import Handler, serving
+from support.service_suite import ServiceSuite
+
+FIRSTS = ("list", "item", "find", "order", "login")
+LABELS = {*FIRSTS, "put", "cart"}
+SHORT = {
+    "modules": {
+        "verdict": LENIENT,
+        "stop-when-decided": {"budget": "off"},
+        "jmeter": {"properties": {"warmup": 3, "measured": 6}},
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
+    made = ServiceSuite(tmp_path_factory.mktemp("services"))
+    made.config = made.shop(rate="20/s") | SHORT
+    return made
+
+
+def ended(suite, tmp_path, *options, config=None, **env):
+    run = Run(tmp_path, *options, config=config or suite.config, root=suite.suite, **env)
+    return run.end_cleanly()
+
+
+def labels(samples):
+    """Of requests: a row of a Transaction Controller adds up others."""
+    return {it["label"] for it in samples if it["URL"] != "null"}
+
+
+def test_check_asks_each_label_at_its_part_of_the_rate(suite, tmp_path):
+    ran = ended(suite, tmp_path, alias="shop")
+    assert ran.execution["name"] == "shop"
+    assert labels(ran.samples) == LABELS
+    assert ran.all_answered_right
+    count = {it: sum(row["label"] == it for row in ran.samples) for it in LABELS}
+    assert count["list"] > 2 * count["order"]
+    # What follows in a visit is sent by the visitor who has logged in.
+    assert 0 < count["cart"] <= count["put"] <= count["login"]
+
+
+def test_each_of_both_modes_is_an_execution(suite, tmp_path):
+    ran = ended(suite, tmp_path, alias="shop", MODE="both")
+    assert [it["name"] for it in ran.verdict["executions"]] == ["shop-fork", "shop-cluster"]
+    targets = [of for it in ran.json("run.json")["executions"] for of in it["targets"]]
+    assert {it["name"]: it["mode"] for it in targets} == {
+        "shop-fork": "fork",
+        "shop-cluster": "cluster",
+    }
+
+
+def test_stress_follows_the_total_of_a_forecast_by_the_weights_of_the_service(suite, tmp_path):
+    ran = ended(suite, tmp_path, "modules.load.scale=8640", alias="stress shop")
+    targets = {it["name"]: it["forecast"] for it in ran.execution["forecast"]["targets"]}
+    assert {*targets} == {*FIRSTS}
+    assert targets["list"] == pytest.approx(4 * targets["order"])
+    # Workers are watched also where the app has no code of ours.
+    (worker,) = ran.execution["workers"]
+    assert worker["rss_max_bytes"] > 0
+    assert worker["loop_delay_p95_ms"] > 0
+
+
+def test_a_column_of_a_forecast_is_a_label(suite, tmp_path):
+    rows = "".join(f"{hour},10,75,25\n" for hour in range(24))
+    (suite.suite / "data" / "shop.csv").write_text(f"hour,tps,list,visit\n{rows}")
+    config = suite.config | {
+        "scenarios": {"shop": {**suite.scenarios["shop"], "forecast": "data/shop.csv"}}
+    }
+    ran = ended(suite, tmp_path, "modules.load.scale=8640", config=config, alias="shop stress")
+    targets = {it["name"]: it["forecast"] for it in ran.execution["forecast"]["targets"]}
+    assert targets["list"] == pytest.approx(3 * targets["login"])
+    assert labels(ran.samples) == {"list", "login", "put", "cart"}
+
+
+class Counting(Handler):
+    """Counts what each of several servers is asked."""
+
+    def respond(self):
+        self.server.asked.append(self.path)
+        self.answer(200, json.dumps({"items": []}))
+
+
+def test_alike_processes_are_asked_in_turn(suite, tmp_path):
+    requests = [{"label": "list", "url": "/items", "assert": ['"items"']}]
+    with serving(Counting, asked=[]) as one, serving(Counting, asked=[]) as other:
+        urls = [f"http://127.0.0.1:{it.server_port}" for it in (one, other)]
+        service = {"urls": urls, "requests": requests, "criteria": ["fail>0%"]}
+        config = SHORT | {"scenarios": {"theirs": service}}
+        ran = ended(suite, tmp_path, config=config, alias="theirs")
+        asked = [it.asked.count("/items") for it in (one, other)]
+    assert ran.all_answered_right
+    assert min(asked) > 0.2 * sum(asked)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "alias", "named"),
+    [
+        ({"requests": [{"url": "/a"}]}, "theirs", "neither app nor url"),
+        ({"app": "none", "requests": [{"url": "/a"}]}, "theirs", "none"),
+        ({"url": "http://127.0.0.1", "requests": [{"label": "a"}]}, "theirs", "'a'"),
+        ({"url": "http://127.0.0.1", "requests": [{"url": "/a", "weight": 0}]}, "theirs", "0"),
+        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs shop", "-shop"),
+        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs study", "-study"),
+        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "load stress", "-load"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_any_process_starts(
+    suite, tmp_path, scenario, alias, named
+):
+    config = {"scenarios": {**suite.scenarios, "theirs": scenario}}
+    ran = ended(suite, tmp_path, config=config, alias=alias)
+    assert ran.code == 1
+    assert named in ran.error()
+    assert "Starting" not in ran.output.replace("Starting with configs", "")
+
+
+def test_a_mode_is_of_an_app(suite, tmp_path):
+    scenario = {"url": f"http://127.0.0.1:{free_port()}", "requests": [{"url": "/a"}]}
+    config = {"scenarios": {"theirs": scenario}}
+    ran = ended(suite, tmp_path, config=config, alias="theirs", MODE="fork")
+    assert "MODE" in ran.error()
