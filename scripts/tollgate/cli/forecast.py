@@ -48,6 +48,9 @@ def _plan_of_stress() -> Path:
     """As the suite's run file names it. Raises PlanError."""
     try:
         config = yaml.safe_load((SUITE / RUN_FILE).read_text(encoding="utf-8"))
+        folders = (it.get("plans") for it in (config.get("scenarios") or {}).values())
+        if folder := next(filter(None, folders), None):
+            return SUITE / folder / "stress.jmx"
         scenarios = config["cli-aliases"]["stress"]["scenarios"].values()
         return SUITE / next(it["script"] for it in scenarios)
     except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError, StopIteration):
