@@ -9,15 +9,13 @@ import pytest
 import yaml
 
 import support
-from support import plan_files
 from tollgate.base.urls import Url
-from tollgate.capacity.asked import check_plan
 from tollgate.cli import new_target as command
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
-from tollgate.plan import lint as plan_lint
-from tollgate.plan.read import read_plan
+from tollgate.service.elements import parts_of
+from tollgate.service.model import read_service
 
 SERVICE = Url("http", "127.0.0.1", 8080)
 BY_URL = ("shop", "--url", "http://127.0.0.1:8080")
@@ -37,7 +35,7 @@ def copied(folder, *paths):
 def project(tmp_path, monkeypatch):
     """A project with what the command reads and changes, which it takes for ours."""
     monkeypatch.setattr(command, "SUITE", tmp_path)
-    return copied(tmp_path, files.APP, files.CONFIG, files.SEARCH)
+    return copied(tmp_path, files.APP, files.CONFIG)
 
 
 @pytest.fixture
@@ -70,19 +68,18 @@ def files_of(project):
     return {str(path.relative_to(project)): path.read_text() for path in every}
 
 
-def kind_of(project, name):
-    return yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"][name]
+def service_of(project, name):
+    return yaml.safe_load((project / "taurus.yml").read_text())["scenarios"][name]
 
 
 def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, project):
     out = new_target("order-service")
     made = [
-        *("plans/check-order-service.jmx", "plans/fragments/order-service.jmx"),
         *("data/order-service.csv", "app/targets/order-service.js"),
         "tests/app/order-service.test.js",
     ]
-    changed = ["taurus.yml", "plans/capacity.jmx", "app/app.js"]
-    assert [line.split() for line in out.splitlines()[:8]] == [
+    changed = ["taurus.yml", "app/app.js"]
+    assert [line.split() for line in out.splitlines()[:5]] == [
         *(["made", path] for path in made),
         *(["changed", path] for path in changed),
     ]
@@ -91,31 +88,37 @@ def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, pro
     assert "meadow" not in "".join(files_of(project).values())
 
 
-def test_a_service_of_somebody_else_needs_no_router(new_target, project):
-    assert "app/app.js" not in new_target(*BY_URL, "--path", "/items?x=1")
-    assert set(files_of(project)) == {
-        *("plans/check-shop.jmx", "plans/fragments/shop.jmx", "data/shop.csv"),
-        *("taurus.yml", "app/app.js", "plans/capacity.jmx"),
-    }
+def test_a_service_of_somebody_else_is_some_lines_of_taurus_yml_and_its_data(new_target, project):
+    asked = ("GET /items?x=1", "GET /items/${id}", "POST /orders", "POST /orders")
+    out = new_target(*BY_URL, *(word for it in asked for word in ("--request", it)))
+    assert "app/app.js" not in out
+    assert set(files_of(project)) == {"data/shop.csv", "taurus.yml", "app/app.js"}
     assert (project / "app/app.js").read_bytes() == (support.ROOT / "app/app.js").read_bytes()
-    assert "/items?x=1&visitor=1,." in (project / "data/shop.csv").read_text()
-    assert kind_of(project, "shop")["scenarios"]["shop"]["url"] == "http://127.0.0.1:8080"
+    assert (project / "data/shop.csv").read_text().splitlines()[:2] == ["id", "1"]
+    service = service_of(project, "shop")
+    assert service["url"] == "http://127.0.0.1:8080"
+    assert service["requests"] == [
+        {"label": "items-x-1", "url": "/items?x=1", "weight": 1},
+        {"label": "items-id", "url": "/items/${id}", "weight": 1},
+        {"label": "post-orders", "url": "/orders", "method": "POST", "weight": 1},
+        {"label": "post-orders-4", "url": "/orders", "method": "POST", "weight": 1},
+    ]
+    assert [it["path"] for it in service["probes"]] == ["/items?x=1"]
 
 
-def test_the_capacity_of_a_new_target_can_be_searched(new_target, project):
-    before = read_plan(support.ROOT / files.SEARCH, {})
-    new_target("order-service")
-    check_plan(project / files.SEARCH, ["order-service", "sum"])
-    after = read_plan(copied(project, "plans/fragments") / files.SEARCH, {})
-    assert {*after.labels} - {*before.labels} == {"order-service"}
+def test_without_data_there_is_no_file_of_them(new_target, project):
+    new_target(*BY_URL)
+    assert set(files_of(project)) == {"taurus.yml", "app/app.js"}
+    assert [it["label"] for it in service_of(project, "shop")["requests"]] == ["shop"]
 
 
-def test_a_service_elsewhere_is_asked_there_by_its_plan_alone_too(new_target, project):
-    new_target("shop", "--url", "https://shop.example:8443", "--path", "/a:")
-    plan = (project / "plans/check-shop.jmx").read_text()
-    for name, value in (("host", "shop.example"), ("port", 8443), ("protocol", "https")):
-        assert f"${{__P({name},{value})}}" in plan
-    assert kind_of(project, "shop")["scenarios"]["shop"]["probes"][0]["path"] == "/a:"
+def test_requests_may_stand_in_fragments_that_the_gui_opens(new_target, project, monkeypatch):
+    new_target(*BY_URL, "--jmx", "--request", "GET /items", "--request", "POST /orders")
+    there = sorted(it.name for it in (project / "plans/fragments").iterdir())
+    assert there == ["shop-items.jmx", "shop-post-orders.jmx"]
+    monkeypatch.setattr("tollgate.service.elements.SUITE", project)
+    found = parts_of(read_service("shop", service_of(project, "shop")), project / "plans")
+    assert [it.samples for it in found.requests] == [("items",), ("post-orders",)]
 
 
 @pytest.mark.parametrize("name", ["meadows", "meadow-target", "meadow"])
@@ -126,50 +129,35 @@ def test_a_name_that_holds_the_templates_word_is_written_as_it_is(name):
     assert router.replace(identifier, "weatherTarget").replace(name, "weather") == other
 
 
-def test_what_would_break_taurus_yml_is_refused_in_one_line():
-    with pytest.raises(NewTargetError, match="is no YAML") as caught:
-        files.with_kind("cli-aliases:\n  load: {}\n", NewTarget("shop"), "  shop: a: b\n")
-    assert "\n" not in str(caught.value)
-
-
 def test_an_app_of_theirs_is_named_as_the_target(new_target, refused, project):
     new_target("mine", "--app", "cluster")
-    assert kind_of(project, "mine")["scenarios"]["mine"]["target"] == "cluster"
+    assert service_of(project, "mine")["app"] == "cluster"
     said = "ecosystem.config.js has no app 'nobody'; its apps are: fork, cluster"
     assert said in refused("other", "--app", "nobody")
 
 
-def test_taurus_yml_keeps_every_line_and_gains_a_kind(new_target, project):
+def test_taurus_yml_keeps_every_line_and_gains_a_service(new_target, project):
     before = (support.ROOT / "taurus.yml").read_text()
     new_target(*BY_URL)
     new_target("order-service")
     after = (project / "taurus.yml").read_text()
-    assert after.startswith(before.rstrip())
-    kinds = yaml.safe_load(after)["cli-aliases"]
-    assert [*kinds] == [*yaml.safe_load(before)["cli-aliases"], "shop", "order-service"]
-    for name in ("shop", "order-service"):
-        assert kinds[name]["modules"]["verdict"]["kind"] == name
-    executions = kinds["order-service"]["~~execution"]
-    assert [each["scenario"] for each in executions] == ["fork", "cluster"]
+    lines = iter(after.splitlines())
+    assert all(line in lines for line in before.splitlines())
+    services = yaml.safe_load(after)["scenarios"]
+    assert [*services] == [*yaml.safe_load(before)["scenarios"], "shop", "order-service"]
 
 
-@pytest.mark.parametrize("remote", [None, SERVICE], ids=["router", "service"])
-def test_the_plan_is_clean_and_has_the_labels_that_the_criteria_are_about(tmp_path, remote):
-    target = NewTarget("order-service", remote)
-    files.write(copied(tmp_path), files.new_files(target), {})
-    path = tmp_path / "plans/check-order-service.jmx"
-    assert plan_lint.lint(path, {}) == []
-    plan = read_plan(path, {})
-    assert plan.labels == ("order-service",)
-    (sampler,) = plan.groups[0].samplers
-    assert sampler.arrival_timers[0].replay.rate == 10
-    kind = yaml.safe_load(files.alias(target))["order-service"]
-    stated = criteria.parse_all(kind["~~reporting"][1]["criteria"], plan.labels)
-    assert {each.label for each in stated} == {"order-service"}
-    fragment = tmp_path / "plans/fragments/order-service.jmx"
-    rows = (tmp_path / "data/order-service.csv").read_text().splitlines()
-    assert set(rows[0].split(",")) == plan_files.variables_used(fragment)
-    assert len(set(rows[1:])) == files.ROWS
+@pytest.mark.parametrize("target", [NewTarget("order-service"), NewTarget("shop", SERVICE)])
+def test_a_service_is_one_that_tollgate_reads_with_criteria_on_its_labels(target, tmp_path):
+    files.write(
+        copied(tmp_path, files.CONFIG),
+        {},
+        {files.CONFIG: files.with_service((support.ROOT / files.CONFIG).read_text(), target)},
+    )
+    service = read_service(target.name, service_of(tmp_path, target.name))
+    labels = [it.label for it in service.requests]
+    stated = criteria.parse_all(service.taurus["criteria"], labels)
+    assert {it.label for it in stated if it.label} == {*labels}
 
 
 def test_the_patterns_of_a_routers_answers_take_the_right_one_alone():
@@ -184,7 +172,7 @@ def test_the_patterns_of_a_routers_answers_take_the_right_one_alone():
 
 def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
     # In a copy: the test finds its server by its own place.
-    copied(tmp_path, "app", "tests/app/support", "package.json", "taurus.yml", files.SEARCH)
+    copied(tmp_path, "app", "tests/app/support", "package.json", "taurus.yml")
     (tmp_path / "node_modules").symlink_to(support.ROOT / "node_modules")
     for target in (NewTarget("order-service"), NewTarget("weather")):
         changed = files.changed_files(target, tmp_path)
@@ -224,12 +212,12 @@ def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, r
         ("latest", "is taken by Tollgate itself"),
         ("check", "is taken by Tollgate itself"),
         ("fork", "taurus.yml has a scenario 'fork' already"),
+        ("shop --url http://a --request items", "--request 'items' is none"),
         ("cloud", "Taurus has a kind 'cloud' of its own"),
         ("install-tools", "Taurus has a kind 'install-tools' of its own"),
         ("off", "'off' means something else in YAML"),
         ("shop --url shop.example", "has url 'shop.example': write protocol, host"),
-        ("shop --url http://a --path items", "'items' is no path"),
-        ("shop --path /items", "--path is for a service of yours"),
+        ("shop --request /items", "--request is for a service of yours"),
         ("shop --url http://a --app fork", "not allowed with argument"),
         ("", "the following arguments are required: name"),
     ],
@@ -240,13 +228,14 @@ def test_what_is_taken_or_can_not_be_made_is_refused_in_one_line(words, said, re
 
 def test_a_file_that_is_there_is_never_written_over(refused, project):
     (project / "data" / "shop.csv").write_text("mine\n")
-    assert "data/shop.csv is there already" in refused(*BY_URL)
+    assert "data/shop.csv is there already" in refused(*BY_URL, "--request", "GET /${id}")
 
 
 @pytest.mark.parametrize("broken", ["data", "plans/fragments"])
 def test_where_one_file_can_not_be_written_none_is(broken, refused, project):
     (project / broken).rmdir()
-    assert refused(*BY_URL).startswith("tollgate: nothing was made: ")
+    words = (*BY_URL, "--jmx", "--request", "GET /${id}")
+    assert refused(*words).startswith("tollgate: nothing was made: ")
 
 
 def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkeypatch):
@@ -265,19 +254,10 @@ def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkey
     assert files_of(project) == before
 
 
-NOT_LAST = "cli-aliases:\n  load: {}\nmodules:\n  x:\n    y: 1\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        *((it, "no `cli-aliases` that can be read") for it in ("a: [", "a: 1", "cli-aliases: 1")),
-        (NOT_LAST, "does not end in its `cli-aliases`"),
-    ],
-)
-def test_a_taurus_yml_without_kinds_at_its_end_is_refused(text, said):
-    with pytest.raises(NewTargetError, match=said):
-        files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
+@pytest.mark.parametrize("text", ["a: [", "a: 1", "scenarios: 1", "scenarios: {a: {}}\n"])
+def test_a_taurus_yml_without_scenarios_that_can_be_added_to_is_refused(text):
+    with pytest.raises(NewTargetError, match=r"`scenarios` that can't be added to|no `scenarios`"):
+        files.with_service(text, NewTarget("shop", SERVICE))
 
 
 def test_an_app_js_that_has_the_router_already_is_refused():
@@ -292,6 +272,5 @@ def test_an_app_js_without_its_list_is_refused():
         files.mounted("const x = 1;\n", NewTarget("shop"))
 
 
-def test_a_name_with_dashes_is_an_identifier_in_javascript_and_a_word_in_properties():
-    target = checked(NewTarget("order-service-2"))
-    assert (target.identifier, target.prefix) == ("orderService2Target", "order_service_2")
+def test_a_name_with_dashes_is_an_identifier_in_javascript():
+    assert checked(NewTarget("order-service-2")).identifier == "orderService2Target"

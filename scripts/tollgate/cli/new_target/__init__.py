@@ -1,4 +1,4 @@
-"""`tollgate new target NAME [--url URL | --app APP]`."""
+"""`tollgate new target NAME [--url URL | --app APP] [--request 'GET /items/${id}']...`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
     new = commands.add_parser("new", help="make the files of something new")
     things = new.add_subparsers(required=True, metavar="THING")
-    parser = things.add_parser("target", help="a target: plan, fragment, CSV, criteria")
+    parser = things.add_parser("target", help="a service: requests, data, criteria")
     parser.add_argument("name", help="what it is called everywhere, e.g. order-service")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--url", help="a service that runs already, e.g. http://127.0.0.1:8080")
     where.add_argument("--app", help="an app of yours in ecosystem.config.js")
-    parser.add_argument("--path", default="/", help="what a service of yours is asked; default: /")
+    asked = "what it is asked, such as 'GET /items/${id}'; may be given several times"
+    parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=asked)
+    parser.add_argument("--jmx", action="store_true", help="write requests as fragments of JMeter")
     parser.set_defaults(command=make)
 
 
@@ -52,9 +54,10 @@ def _asked(arguments: argparse.Namespace) -> NewTarget:
                 f"ecosystem.config.js has no app {arguments.app!r}; its apps are: "
                 f"{', '.join(declared)}"
             )
-    elif arguments.path != "/":
-        raise NewTargetError("--path is for a service of yours: name it by --url or --app")
-    return NewTarget(arguments.name, remote, arguments.app, arguments.path)
+    elif arguments.request:
+        raise NewTargetError("--request is for a service of yours: name it by --url or --app")
+    requests = tuple(arguments.request or ("GET /",))
+    return NewTarget(arguments.name, remote, arguments.app, requests, arguments.jmx)
 
 
 def _next(target: NewTarget) -> str:
@@ -64,6 +67,6 @@ def _next(target: NewTarget) -> str:
             f"Then put your own work into app/targets/{name}.js, its answers into data/{name}.csv."
         )
     return (
-        f"Then put what it is asked, and a pattern of each right answer, into data/{name}.csv, and "
-        f"your limits below `{name}:` in taurus.yml."
+        f"Then put your weights, patterns of right answers and limits below `{name}:` in "
+        "taurus.yml. -stress, -capacity and -compare go with it as well."
     )

@@ -1,5 +1,5 @@
-"""A new target: what it is called, and its files, made from templates, added to app/app.js and
-taurus.yml, written.
+"""A new target: what it is called, and its files: a service in taurus.yml, its data, and for one of
+this project's own server a router, made from templates and added to app/app.js.
 
 The templates are a working example called `meadow`. What is there already is changed as text, so
 that its comments stay. All files are written, or none.
@@ -8,29 +8,38 @@ that its comments stay. All files are written, or none.
 from __future__ import annotations
 
 import contextlib
-import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import yaml
-from jinja2 import Template
+from lxml import etree
 
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
 from tollgate.base.urls import Url
+from tollgate.service import xml
+from tollgate.service.elements import parts_of
+from tollgate.service.model import LONGEST_SLUG, read_service
 from tollgate.taurus.engine import BASE_CONFIG
 
-#: Names of files, labels, routes and kinds of run.
+#: Names of files, labels, routes and services.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST = 40
-#: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias;
-#: the last three mean something else where plans/capacity.jmx chooses what to send.
+#: `-latest` could be a service, but reports/latest is the newest run; `check` is a kind without
+#: alias; the last three mean something else in the plan of a search for capacity.
 TAKEN = ("latest", "new", "both", "check", "nothing", "end", "default")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+TEMPLATES = Path(__file__).with_name("templates")
+#: Rows of the feed; fewer than 20 make a load that a cache answers.
+ROWS = 20
+APP, CONFIG = "app/app.js", "taurus.yml"
 _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
 _LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
+_SCENARIOS = re.compile(r"^scenarios:.*\n(?:(?:[ #].*)?\n)*?(?=\n*^[^\s#]|\Z)", re.MULTILINE)
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class NewTargetError(UserError, ValueError):
@@ -40,12 +49,14 @@ class NewTargetError(UserError, ValueError):
 @dataclass(frozen=True)
 class NewTarget:
     """What to make. remote: a service that runs already. app: one of ecosystem.config.js. Without
-    both a router of the project's own server. path: what a service is asked."""
+    both a router of the project's own server. requests: what a service is asked, such as
+    `GET /items/${id}`. as_jmx: whether they stand in fragments."""
 
     name: str
     remote: Url | None = None
     app: str | None = None
-    path: str = "/"
+    requests: tuple[str, ...] = ("GET /",)
+    as_jmx: bool = False
 
     @property
     def is_router(self) -> bool:
@@ -58,9 +69,28 @@ class NewTarget:
         return "".join([first, *(word.capitalize() for word in others), "Target"])
 
     @property
-    def prefix(self) -> str:
-        """The name in JMeter properties, where bzt takes a dot for a path: `order_service`."""
-        return self.name.replace("-", "_")
+    def asked(self) -> list[dict[str, object]]:
+        """Its requests as taurus.yml has them."""
+        if self.is_router:
+            return [{"label": self.name, "url": "${path}", "assert": ["${answer}"]}]
+        found: dict[str, dict[str, object]] = {}
+        for each in self.requests:
+            method, path = each.split(" ")
+            words = [*([method.lower()] if method != "GET" else []), *re.findall(r"\w+", path)]
+            label = "-".join(words)[: LONGEST_SLUG - 3] or self.name
+            if label in found or label in TAKEN:
+                label = f"{label}-{len(found) + 1}"
+            found[label] = {"label": label, "url": path}
+            if method != "GET":
+                found[label] |= {"method": method}
+        return [*found.values()]
+
+    @property
+    def variables(self) -> list[str]:
+        """Those of its data."""
+        if self.is_router:
+            return ["path", "answer"]
+        return list(dict.fromkeys(_VARIABLE.findall(" ".join(self.requests))))
 
 
 def checked(target: NewTarget) -> NewTarget:
@@ -73,10 +103,12 @@ def checked(target: NewTarget) -> NewTarget:
         )
     if name in TAKEN:
         raise NewTargetError(f"{name!r} is taken by Tollgate itself: choose another name")
-    if not re.fullmatch(r"/[^\s,\"$\\]*", target.path):
-        raise NewTargetError(
-            f"{target.path!r} is no path: it begins with / and holds no space, comma or quote"
-        )
+    for each in target.requests:
+        if not re.fullmatch(rf"({'|'.join(METHODS)}) /[^\s,\"\\]*", each):
+            raise NewTargetError(
+                f"--request {each!r} is none: write a method and a path, without spaces, commas "
+                "and quotes in it, such as 'GET /items/${id}'"
+            )
     return target
 
 
@@ -101,50 +133,32 @@ def mounted(app: str, target: NewTarget) -> str:
     return f"{app[:required]}{require}{app[required:to]}{mount}{app[to:]}"
 
 
-def searched(plan: str, target: NewTarget) -> str:
-    """The text of plans/capacity.jmx with the target's fragment, behind those of the others.
-    Raises NewTargetError."""
-    found = _NO_TARGET.search(plan)
-    if not found:
-        raise NewTargetError(
-            f"{SEARCH} has no controller 'nothing' any more, before which targets stand: bring it "
-            "back"
-        )
-    include = _filled(target, "include.jmx")
-    return plan[: found.start()] + include + plan[found.start() :]
-
-
-def with_kind(config: str, target: NewTarget, alias: str) -> str:
-    """The text of taurus.yml with one more kind of run, which comes last. Raises NewTargetError.
-
-    alias: its text, indented as an entry of cli-aliases."""
+def with_service(config: str, target: NewTarget) -> str:
+    """The text of taurus.yml with one more scenario, which comes last. Raises NewTargetError."""
     try:
         before = yaml.safe_load(config)
-        kinds = list(before["cli-aliases"])
+        known = list(before["scenarios"])
     except (yaml.YAMLError, TypeError, KeyError):
-        raise NewTargetError(
-            "taurus.yml has no `cli-aliases` that can be read: mend it first"
-        ) from None
+        raise NewTargetError("taurus.yml has no `scenarios` that can be read: mend it") from None
     _refuse_taken(target.name, before)
-    text = f"{config.rstrip()}\n\n{alias.rstrip()}\n"
-    try:
-        after = yaml.safe_load(text)
-    except yaml.YAMLError as problem:
-        line = " ".join(str(problem).split())
-        raise NewTargetError(
-            f"what would be added to taurus.yml is no YAML ({line}): choose another name, path or "
-            "url"
-        ) from None
-    if list(after["cli-aliases"]) != [*kinds, target.name] or list(after) != list(before):
-        raise NewTargetError(
-            "taurus.yml does not end in its `cli-aliases`, where a kind of run is added: move "
-            "them to its end"
-        )
-    return text
+    found = _SCENARIOS.search(config)
+    if found:
+        head, tail = config[: found.end()].rstrip(), config[found.end() :]
+        text = f"{head}\n{scenario(target)}{tail if tail.startswith(chr(10)) else chr(10) + tail}"
+        try:
+            after = yaml.safe_load(text)
+            if list(after["scenarios"]) == [*known, target.name] and list(after) == list(before):
+                return text
+        except yaml.YAMLError:
+            pass
+    raise NewTargetError(
+        "taurus.yml has `scenarios` that can't be added to: write them in lines of their own, two "
+        "spaces in"
+    )
 
 
 def _refuse_taken(name: str, config: dict) -> None:
-    if name in config["cli-aliases"]:
+    if name in (config.get("cli-aliases") or {}):
         raise NewTargetError(f"taurus.yml has a kind {name!r} already: choose another name")
     if name in (config.get("scenarios") or {}):
         raise NewTargetError(f"taurus.yml has a scenario {name!r} already: choose another name")
@@ -156,22 +170,67 @@ def _refuse_taken(name: str, config: dict) -> None:
         raise NewTargetError(f"{name!r} means something else in YAML: choose another name")
 
 
-TEMPLATES = Path(__file__).with_name("templates")
-#: Rows of the feed; fewer than 20 make a load that a cache answers.
-ROWS = 20
-APP, CONFIG, SEARCH = "app/app.js", "taurus.yml", "plans/capacity.jmx"
-#: What the plan of a search for capacity sends beside targets.
-_NO_TARGET = re.compile(r"^ *<GenericController [^>]*testname=\"nothing\"", re.MULTILINE)
+def scenario(target: NewTarget) -> str:
+    """The service, as an entry of scenarios in taurus.yml."""
+    name = target.name
+    place = f"url: {target.remote.url}" if target.remote else f"app: {target.app or 'fork'}"
+    lines = [f"{name}: # `tollgate run -{name}`; made by `tollgate new target`", place]
+    lines += ["rate: 10/s # of check", "requests:"]
+    for it in target.asked:
+        whole = {"include": _fragment(target, it), "label": it["label"]} if target.as_jmx else it
+        lines.append(f"- {_flow({**whole, 'weight': 1})}")
+    if target.variables:
+        data = {"path": f"data/{name}.csv", "delimiter": ",", "quoted": True}
+        lines.append(f"data-sources: [{_flow(data)}]")
+    probe = (f"/{name}/3", r'"square":9\b') if target.is_router else (_still(target), "")
+    if probe[0]:
+        lines += ["probes: # asked before any load; the answer must contain the pattern"]
+        lines += [f"- {_flow(dict(zip(('path', 'answer'), probe, strict=True)))}"]
+    lines += ["criteria: # what must not happen", "- fail>0%"]
+    lines += [f"- avg-rt of {it['label']}>2500ms" for it in target.asked]
+    first, *others = lines
+    return f"  {first}\n" + "".join(f"    {line}\n" for line in others)
+
+
+def _flow(values: Mapping[str, object]) -> str:
+    """A mapping of YAML in one line."""
+    dump = yaml.safe_dump(dict(values), default_flow_style=True, sort_keys=False, width=math.inf)
+    return dump.strip()
+
+
+def _still(target: NewTarget) -> str:
+    """What can be asked without data; empty for nothing."""
+    paths = (each.split(" ")[1] for each in target.requests if each.startswith("GET "))
+    return next((it for it in paths if not _VARIABLE.search(it)), "")
+
+
+def _fragment(target: NewTarget, request: Mapping[str, object]) -> str:
+    label = str(request["label"])
+    own = label if label == target.name else f"{target.name}-{label}"
+    return f"plans/fragments/{own}.jmx"
 
 
 def new_files(target: NewTarget) -> dict[str, str]:
     """The text of each new file, by its path in the project."""
     name = target.name
-    files = {
-        f"plans/check-{name}.jmx": _plan(target),
-        f"plans/fragments/{name}.jmx": _filled(target, "fragment.jmx"),
-        f"data/{name}.csv": "".join(f"{line}\n" for line in _rows(target)),
-    }
+    files = {}
+    if target.variables:
+        files[f"data/{name}.csv"] = "".join(f"{line}\n" for line in _rows(target))
+    if target.as_jmx:
+        asked = {"url": "http://127.0.0.1", "requests": target.asked}
+        for it, request in zip(
+            parts_of(read_service(name, asked), Path()).requests, target.asked, strict=True
+        ):
+            inside = xml.element(
+                *("TestFragmentController", "TestFragmentControllerGui", it.label),
+                below=it.elements,
+            )
+            comment = (
+                "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
+            )
+            document = xml.plan(it.label, comment, inside)
+            text = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
+            files[_fragment(target, request)] = text.decode()
     if target.is_router:
         files |= {
             f"app/targets/{name}.js": _filled(target, "router.js"),
@@ -182,56 +241,25 @@ def new_files(target: NewTarget) -> dict[str, str]:
 
 def changed_files(target: NewTarget, root: Path) -> dict[str, str]:
     """The new text of each file that is there already, by its path. Raises NewTargetError."""
-    files = {
-        CONFIG: with_kind(_read(root, CONFIG), target, alias(target)),
-        SEARCH: searched(_read(root, SEARCH), target),
-    }
+    files = {CONFIG: with_service(_read(root, CONFIG), target)}
     if target.is_router:
         files[APP] = mounted(_read(root, APP), target)
     return files
 
 
-def alias(target: NewTarget) -> str:
-    """The kind of run that asks the target alone, as an entry of cli-aliases in taurus.yml."""
-    name = target.name
-    probe, answer = (f"/{name}/3", r'"square":9\b') if target.is_router else (target.path, "")
-    template = Template((TEMPLATES / "alias.yml.jinja").read_text("utf-8"), trim_blocks=True)
-    return template.render(
-        target=target,
-        name=name,
-        modes=("fork", "cluster") if target.is_router else (name,),
-        probe=json.dumps(probe),
-        answer=answer,
-    )
-
-
 def _rows(target: NewTarget) -> Iterator[str]:
-    yield "path,answer"
+    yield ",".join(target.variables)
+    numbers = range(1, ROWS + 1)
     if target.is_router:
-        squares = ((n, n * n) for n in range(1, ROWS + 1))
+        squares = ((n, n * n) for n in numbers)
         yield from (rf"/{target.name}/{n},n\W+{n}\W+square\W+{it}\b" for n, it in squares)
         return
-    sign = "&" if "?" in target.path else "?"
-    yield from (f"{target.path}{sign}visitor={number},." for number in range(1, ROWS + 1))
-
-
-def _plan(target: NewTarget) -> str:
-    text = _filled(target, "check.jmx")
-    if target.remote:
-        host = escape(target.remote.host)
-        text = text.replace("__P(host,127.0.0.1)", f"__P(host,{host})")
-        text = text.replace("__P(port,3001)", f"__P(port,{target.remote.port})")
-        text = text.replace("__P(protocol,http)", f"__P(protocol,{target.remote.protocol})")
-    return text
+    yield from (",".join([str(n)] * len(target.variables)) for n in numbers)
 
 
 def _filled(target: NewTarget, template: str) -> str:
     text = (TEMPLATES / template).read_text(encoding="utf-8")
-    words = {
-        "meadowTarget": target.identifier,
-        "meadow_": f"{target.prefix}_",
-        "meadow": target.name,
-    }
+    words = {"meadowTarget": target.identifier, "meadow": target.name}
     # In one pass: a name may hold one of the words itself.
     return re.sub("|".join(words), lambda found: words[found[0]], text)
 
