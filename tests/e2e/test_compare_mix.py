@@ -13,8 +13,8 @@ from e2e.bzt_run import Run
 from e2e.comparing import SHORT
 from support.service_suite import ServiceSuite
 
-#: Wide limits, and the first look alone decides.
-QUICK = (*SHORT, "modules.compare.gates=p50", "modules.compare.stall-effect=50%")
+#: Of errors some dozens of answers tell enough.
+QUICK = (*SHORT, "modules.compare.gates=errors", "modules.jmeter.properties.period=30")
 
 
 def asked(port, path):
@@ -48,10 +48,10 @@ def serving(suite, script="shop.js"):
         process.wait()
 
 
-def compare(suite, folder, base, head, *options):
+def compare(suite, folder, base, head):
     urls = {"BASE_URL": f"http://127.0.0.1:{base}", "HEAD_URL": f"http://127.0.0.1:{head}"}
     given = {"config": suite.config, "alias": "shop compare", "root": suite.suite}
-    return Run(folder, *QUICK, *options, **given, **urls).end()
+    return Run(folder, *QUICK, **given, **urls).end()
 
 
 def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_path):
@@ -87,6 +87,7 @@ def older(suite):
     script.unlink()
 
 
+@pytest.mark.long
 def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path):
     with serving(suite, older) as base, serving(suite) as head:
         ended = compare(suite, tmp_path, base, head)
@@ -99,10 +100,10 @@ def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path)
         assert "left out, for head alone answers it: find" in where
 
 
+@pytest.mark.long
 def test_a_label_that_head_has_lost_fails(suite, older, tmp_path):
-    gates = "modules.compare.gates=errors"
     with serving(suite) as base, serving(suite, older) as head:
-        ended = compare(suite, tmp_path, base, head, gates)
+        ended = compare(suite, tmp_path, base, head)
     assert ended.outcome == (3, "FAIL"), ended.output
     assert "head does not answer 'find' rightly" in ended.output
 
