@@ -31,7 +31,7 @@ SLOWER = ((1.0, 1.0), (14 / 9, 14 / 9), (20 / 9, 23 / 16), (32 / 9, 32 / 9))
 #: when the measuring ends: on two cores a pair of requests took 25.5 ms there and 19.9 ms here.
 MEASURED_AT = SLOWER[1]
 #: The least milliseconds from one arrival of a mix to the next, and the most in a rehearsal.
-FASTEST_MS, REHEARSED_MS = 5, 50
+FASTEST_MS, REHEARSED_MS = 5, 30
 #: Why a pace is what it is.
 MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
 
