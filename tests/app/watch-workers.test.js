@@ -71,6 +71,16 @@ test('of a service that tells nothing of itself, PM2 knows all but the requests'
   assert.equal(latest(lines(), 'plain').requests, null);
 });
 
+test('of what Node does not run, memory is that of all that it has started', async (t) => {
+  const { pm2, env, home } = await ownPm2(t);
+  const script = path.join(home, 'tree.sh');
+  const large = 'const it = Buffer.alloc(2e8, 1); setInterval(() => it.length, 1000)';
+  fs.writeFileSync(script, `node -e '${large}' &\nwait\n`);
+  await pm2('start', script, '--name', 'tree');
+  const { lines } = watch(t, env);
+  await until(() => latest(lines(), 'tree')?.rss > 2e8, 'the memory of its child');
+});
+
 async function needs(lines, port) {
   await until(() => latest(lines(), 'fork')?.requests === 0, 'the first vitals');
   for (let i = 0; i < 3; i += 1) await fetch(`http://127.0.0.1:${port}/healthz`);

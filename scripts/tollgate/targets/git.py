@@ -153,6 +153,14 @@ def repository(folder: Path) -> Path | None:
     return Path(found) if found else None
 
 
+def written(root: Path) -> frozenset[str]:
+    """What in a checkout is not as in its commit, packages aside: each file, also ignored ones."""
+    everything = ("--porcelain", "--ignored=matching", "--untracked-files=all")
+    lines = demand(root, "status", *everything).splitlines()
+    names = (line[3:] for line in lines)
+    return frozenset(it for it in names if not {*Path(it).parts} & {*_PACKAGES})
+
+
 def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
     """What git ignores in a folder, without packages: each side has its own."""
     hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", str(near))

@@ -7,13 +7,17 @@
  *
  * Line of a look: { time: ms since the epoch, app, worker, pid, status, mode, restarts, rss: bytes,
  * cpu: % of a core, heap: bytes, loopDelayP50: ms, loopDelayP95: ms, requests: answered so far by
- * that pid }; null where PM2 can't tell, as for the memory of a process that is just being born.
+ * that pid }; null where PM2 can't tell, as for the memory of a process that is just being born. Of
+ * an app that Node does not run, rss and cpu are of all that its process has started, too.
  *
  * Line of an event: { time: ms, by PM2's own clock, app, worker, pid, event: 'exit' or 'online',
  * byPm2: for 'exit', whether PM2 ended the process, as for a reload; otherwise it died }; pid 0 for
  * a process that was gone before anybody could ask for its number.
  */
 
+const fs = require('node:fs');
+const path = require('node:path');
+const pidusage = require('pidusage'); // as PM2 measures
 const pm2 = require('pm2');
 
 /** What PM2 knows each vital by that a worker tells of itself: the names of app/vitals.js. */
@@ -79,10 +83,33 @@ function isTold(env) {
   return isKnown;
 }
 
-function line(time, worker) {
+/** The processes that one has started, and those that these have, as far as Linux tells. */
+function descendants(pid) {
+  try {
+    const tasks = fs.readdirSync(`/proc/${pid}/task`);
+    const texts = tasks.map((it) => fs.readFileSync(`/proc/${pid}/task/${it}/children`, 'utf8'));
+    const children = texts.flatMap((it) => it.split(' ').filter(Boolean).map(Number));
+    return [...children, ...children.flatMap(descendants)];
+  } catch {
+    return []; // it has ended
+  }
+}
+
+/** What PM2 measured of a process, and, of one that Node does not run, of its descendants. */
+async function usage({ pid, pm2_env: env, monit }) {
+  const isNode = /^(node|bun)/.test(path.basename(env.exec_interpreter ?? 'node'));
+  const below = isNode || !pid ? [] : descendants(pid);
+  // One that ended since has no figures.
+  const found = await Promise.all(below.map((it) => pidusage(it).catch(() => null)));
+  return found
+    .filter(Boolean)
+    .reduce((sum, { memory, cpu }) => ({ memory: sum.memory + memory, cpu: sum.cpu + cpu }), monit);
+}
+
+async function line(time, worker) {
   const env = worker.pm2_env;
   // PM2 writes 0 for the memory of a process that is not there, or not yet.
-  const { memory: rss, cpu } = worker.monit;
+  const { memory: rss, cpu } = await usage(worker);
   return {
     time,
     app: worker.name,
@@ -107,11 +134,11 @@ function fail(error) {
 }
 
 function look(done = () => {}) {
-  pm2.list((error, workers) => {
+  pm2.list(async (error, workers) => {
     if (error) fail(error);
     const time = Date.now();
     remember(workers);
-    print(workers.map((worker) => line(time, worker)));
+    print(await Promise.all(workers.map((worker) => line(time, worker))));
     done();
   });
 }

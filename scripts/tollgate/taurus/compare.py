@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
@@ -43,7 +43,7 @@ from tollgate.compare.watch import ComparisonDecider
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
-from tollgate.targets import checkout, copies, packages, pm2, sides
+from tollgate.targets import checkout, copies, git, packages, pm2, sides
 from tollgate.targets.git import GitError
 from tollgate.targets.scenarios import given_properties
 from tollgate.targets.sides import Source
@@ -75,6 +75,7 @@ class Compare(OwnLoad):
         self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this suite
         self.roots: tuple[Path, Path] | None = None  # of base's check-out and of the repository
+        self.unwritten: frozenset[str] = frozenset()  # in base before it ran
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:
@@ -163,6 +164,7 @@ class Compare(OwnLoad):
         self.roots = place / checkout.CHECKOUT, source.root
         checkout.check_out(source.root, found.base, self.roots[0])
         whence = packages.provide(provision, source.folder, self.roots, self.folder)
+        self.unwritten = git.written(self.roots[0])
         self.log.info("Base has its packages: %s", whence)
         both = sides.copies_of_sides(
             app, mode, wanted.settings.processes, *reversed(self.roots), os.environ
@@ -205,12 +207,26 @@ class Compare(OwnLoad):
         plan = read_plan(Path(self.executor.original_jmx), texts)
         with problems_as(ToolError, "compare", AnswersError, ValueError):
             self._rehearse(plan, texts)
+        self._warn_of_shared_files()
         warmup = property_of(texts, "warmup", 0, "compare")
         recorder = under_way(self.engine).background
         shares = recorder and recorder.shares
         labels = labels_of(plan, self.record.left_out)
         self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
         self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
+
+    def _warn_of_shared_files(self) -> None:
+        """Tell what base's processes have written by now into the folder that all of them have."""
+        new: frozenset[str] = frozenset()
+        if self.roots and (self.record.processes > 1 or self.record.mode == "cluster"):
+            with suppress(GitError):
+                new = git.written(self.roots[0]) - self.unwritten
+        if new:
+            self.log.warning(
+                "compare: processes of a side write to the same files, such as %s: if one's work "
+                "slows another, give each its own by ${PROCESS} in ecosystem.config.js",
+                min(new),
+            )
 
     def _rehearse(self, plan: Plan, texts: Mapping[str, str]) -> None:
         """Ask each label of both sides, and choose labels and pace by what they answer."""
