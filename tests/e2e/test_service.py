@@ -1,11 +1,15 @@
 """A service that is not ours, described in taurus.yml: each kind of run of it."""
 
 import json
+import shutil
+from types import SimpleNamespace
 
 import pytest
+import yaml
 
+from e2e.adopting import Copy
 from e2e.bzt_run import LENIENT, Run
-from support import free_port
+from support import ROOT, free_port
 from support.http_server import Handler, serving
 from support.service_suite import ServiceSuite
 
@@ -79,6 +83,32 @@ def test_a_column_of_a_forecast_is_a_label(suite, tmp_path):
     targets = {it["name"]: it["forecast"] for it in ran.execution["forecast"]["targets"]}
     assert targets["list"] == pytest.approx(3 * targets["login"])
     assert labels(ran.samples) == {"list", "login", "put", "cart"}
+
+
+@pytest.fixture(scope="module")
+def of_the_readme(suite):
+    """The settings of the service that the README describes, which is the shop here."""
+    (described,) = Copy.blocks(SimpleNamespace(root=ROOT, here=str), "yaml")
+    (scenario,) = yaml.safe_load(described)["scenarios"].values()
+    data = suite.suite / "data"
+    shutil.copy(data / "visitors.csv", data / "stock.csv")
+    return SHORT | {"scenarios": {"stock": {**scenario, "app": "shop"}}}
+
+
+def test_what_the_readme_describes_is_six_routes_that_a_check_asks(suite, of_the_readme, tmp_path):
+    ran = ended(suite, tmp_path, config=of_the_readme, alias="stock")
+    assert labels(ran.samples) == {"list", "item", "find", "order", "login", "put"}
+    assert ran.all_answered_right
+
+
+@pytest.mark.long
+def test_what_the_readme_describes_is_searched_for_its_capacity(suite, of_the_readme, tmp_path):
+    options = ("modules.capacity.budget=190s",)
+    ran = ended(suite, tmp_path, *options, config=of_the_readme, alias="stock capacity")
+    asked = {"list", "item", "find", "order", "visit"}
+    assert {*ran.execution["capacity"]["of"]} == asked
+    assert ran.execution["capacity"]["trials"] != []
+    assert {it["label"] for it in ran.samples} == {f"one {it}" for it in asked} | {"nothing"}
 
 
 class Counting(Handler):
