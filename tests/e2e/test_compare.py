@@ -78,7 +78,7 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
 def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(compare, project):
     ports = {"PORT_FORK": str(support.free_port())}
     killed = compare(*SHORT, BASE="HEAD", **ports).until("Rehearsing what base and head answer")
-    support.wait_until((killed.folder / "pace" / "kpi.jtl").exists, "the load is on")
+    support.wait_until((killed.folder / "rehearsal" / "kpi.jtl").exists, "the load is on")
     killed.kill()
     assert (project.root / ".tollgate" / "base" / SERVER).exists()
     first = [it for it in (project.root / "plans").glob("modified*") if it.suffix == ".jmx"]

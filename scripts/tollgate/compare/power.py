@@ -72,7 +72,7 @@ class Power:
     few requests for any."""
     can_pass: bool
     """Whether a head that is like its base will probably pass; if not, the label is too rare for
-    the metric to be decided."""
+    the metric to be decided, or its requests too short for whole milliseconds."""
 
 
 @dataclass(frozen=True)

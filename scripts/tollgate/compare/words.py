@@ -140,10 +140,10 @@ def power(found: Iterable[Power]) -> Iterator[str]:
         rises = [f"{it.metric} {_rise(it)}" for it in metrics if it.rise is not None]
         what = f"in {label}, with some {metrics[0].requests} requests a side"
         yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}"
-        rare = [it.metric for it in metrics if not it.can_pass]
-        if rare:
-            few = "for that pace and budget" if len(rare) < len(metrics) else "for them"
-            yield f"too rare {few}: {', '.join(rare)} of {label} will probably be INCONCLUSIVE"
+        open_ = [it.metric for it in metrics if not it.can_pass]
+        if open_:
+            few = f"too few or too short requests to decide {', '.join(open_)} of {label}"
+            yield f"{few}, which will probably be INCONCLUSIVE"
 
 
 def _rise(of: Power) -> str:
