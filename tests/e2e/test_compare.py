@@ -34,26 +34,30 @@ def test_a_base_whose_packages_can_t_be_installed_is_told_by_npm_s_words(compare
 
 @pytest.fixture
 def answering(project):
-    """Two services of somebody's that run already, each by the variable that names it."""
+    """Two services of somebody's that run already, with two processes each: the ports by the
+    variable that names them."""
     servers = {}
     try:
-        for name in ("BASE_URL", "HEAD_URL"):
+        for _ in range(4):
             port = support.free_port()
-            servers[name] = port, serve(project.root / SERVER, port)
-        yield servers
+            servers[port] = serve(project.root / SERVER, port)
+        first, second, *others = servers
+        yield {"BASE_URL": [first, second], "HEAD_URL": others}
+        assert [it.poll() for it in servers.values()] == [None] * 4
     finally:
-        for _, server in servers.values():
+        for server in servers.values():
             server.terminate()
             server.wait()
 
 
 def test_two_services_that_run_already_are_compared_and_left_alone(compare, answering):
-    ports = {name: port for name, (port, _) in answering.items()}
-    urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
+    urls = {
+        name: ",".join(f"http://127.0.0.1:{port}" for port in ports)
+        for name, ports in answering.items()
+    }
     gate = (*CHEAP_SUMS, "modules.jmeter.properties.warmup=8", "modules.compare.gates=p50")
     ended = compare(*SHORT, *LIGHT, *gate, "modules.compare.profile=true", **urls).end()
     assert ended.code == 0, ended.output
-    assert [server.poll() for _, server in answering.values()] == [None, None]
     told = ended.json("compare.json")
     assert (told["mode"], told["base"]["revision"], told["head"]["revision"]) == ("url", None, None)
     assert [told[side]["url"] for side in ("base", "head")] == list(urls.values())
@@ -67,7 +71,9 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     assert "fragments/" not in log
     assert all(min(each["samples"].values()) > 40 for each in compared["findings"])
     asked = {(row["coin"], urlsplit(row["URL"]).port) for row in ended.samples}
-    assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
+    coins = zip(*answering.values(), strict=True)
+    assert asked == {(str(n), port) for n, port in enumerate(it for two in coins for it in two)}
+    assert told["processes"] == 2
     assert "services by URL" in ended.json("why.json")["problem"]
     assert "No profile: base and head are services by URL" in ended.page
     ruled_out = r"ruled out is a rise of (typical by \S+\s%, of )?p50 by 90\s%[.,]"
