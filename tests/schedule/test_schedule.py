@@ -133,6 +133,15 @@ def test_behind_a_wait_for_an_arrival_the_first_of_each_part_is_sent_when_it_is_
     assert [found[label][: len(follows)] for label in "cd"] == [follows, follows]
 
 
+def test_of_the_parts_of_a_switch_controller_a_turn_has_the_pauses_of_one(schedules):
+    parts = [
+        jmx.simple(a(), jmx.think(ms=100), C, name="one"),
+        jmx.simple(B, jmx.think(ms=30), jmx.think(ms=20), name="other"),
+    ]
+    group = jmx.group(jmx.think(jmx.timer(), ms=0), one_of(*parts), jmx.think(ms=7))
+    assert schedules(group)["a"].think_ms == 107
+
+
 WAIT = jmx.think(jmx.counted_timer(), ms=0)
 NO_WAIT = {
     "a pause beside it": [jmx.think(jmx.counted_timer(), ms=100), B],

@@ -110,6 +110,8 @@ def _checked(
     if problems:
         raise EvidenceError("\n".join(problems))
     criteria = tuple(it for it in criteria if not it.is_of_capacity or it.label == planned.name)
+    if compared:  # what was not asked keeps no limit and breaks none
+        criteria = tuple(it for it in criteria if it.label not in compared.left_out)
     return planned, plan, criteria, compared
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
@@ -11,10 +10,9 @@ from tollgate.schedule.grammar import ScheduleError
 from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_model import OpenModelArrivals
 
+_SWITCH = "SwitchController"
 # Controllers that run one of their children at a time, in an order that is not the plan's.
-_PICKING = frozenset(
-    {"InterleaveControl", "RandomController", "RandomOrderController", "SwitchController"}
-)
+_PICKING = frozenset({"InterleaveControl", "RandomController", "RandomOrderController", _SWITCH})
 # Controllers whose first child comes first whenever they run at all.
 _REPEATING = frozenset({"LoopController", "OnceOnlyController"})
 
@@ -81,7 +79,7 @@ def _behind_a_wait(group: ThreadGroup, timed: tuple[Sampler, ...]) -> tuple[Samp
         return ()
     firsts = _firsts(group.samplers[1:])
     others = {it for each in firsts for it in each.controllers if not it.is_plain}
-    if len(others) > 1 or any(it.kind != "SwitchController" for it in others):
+    if len(others) > 1 or any(it.kind != _SWITCH for it in others):
         return ()
     is_plain = all(it.is_plain for it in timed[0].controllers)
     return firsts if is_plain and all(it.all_pauses_ms == 0 for it in firsts) else ()
@@ -98,8 +96,8 @@ def _dealt_out(
     timer = timed[0].arrival_timers[0]
     if reason or timer.replay is None:
         return reason or timer.reason
-    pauses = [s.all_pauses_ms for s in group.samplers if s not in (*governed, *timed)]
-    if None in pauses:
+    others = [it for it in group.samplers if it not in (*governed, *timed)]
+    if any(it.all_pauses_ms is None for it in others):
         return "a pause of its thread is only known at run time"
     ends = group.duration_s is not None and group.duration_s > 0
     return Schedule(
@@ -109,9 +107,20 @@ def _dealt_out(
         threads=group.threads,
         end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
         limit=_limit(group, timed),
-        think_ms=math.fsum(pause for pause in pauses if pause is not None),
+        think_ms=_think_ms(others),
         timeout_ms=_timeout_ms(governed),
     )
+
+
+def _think_ms(samplers: list[Sampler]) -> float:
+    """The longest that a turn pauses: a Switch Controller runs one of its parts."""
+    by_part: dict[object, float] = {}
+    for it in samplers:
+        kinds = [each.kind for each in it.controllers]
+        around = it.controllers[kinds.index(_SWITCH) + 1 :] if _SWITCH in kinds else ()
+        part = around[0] if around else it if _SWITCH in kinds else None
+        by_part[part] = by_part.get(part, 0.0) + it.all_pauses_ms
+    return by_part.pop(None, 0.0) + max(by_part.values(), default=0.0)
 
 
 def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
