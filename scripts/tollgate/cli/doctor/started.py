@@ -24,14 +24,14 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
         config.load([str(SUITE / RUN_FILE)])
     config.merge(config.get("cli-aliases").get(kind, {}))
     measures = scenarios.kind_of(config)
+    if service is not None:
+        config["execution"] = [BetterDict.from_dict({"scenario": service})]
     if measures == "compare":
         return [] if environment.get("BASE_URL") else _sides(config, environment)
     if measures == "study":
         declared = pm2.declared_apps()
         design = SUITE / config["modules"]["study"]["design"]
         return [declared[name] for name in apps_of(read_design(design), declared)]
-    if service is not None:
-        config["execution"] = [BetterDict.from_dict({"scenario": service})]
     executions = scenarios.executions_of(config)
     mode = environment.get("MODE")
     if mode in [name for name, _ in executions]:
