@@ -15,9 +15,10 @@ is not known beforehand: where it is loud, less is found than this says.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,13 @@ from tollgate.base import records
 from tollgate.base.fields import Count
 from tollgate.compare.decide import FIRST_S, WEIGHTS
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
-from tollgate.compare.milliseconds import HALF_MS, doubt_and_place
+from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
     PERCENTILES,
     SHARES,
     GateSettings,
     Metric,
     Requests,
-    Side,
 )
 from tollgate.stats.sequential import nominal_level
 
@@ -51,8 +51,8 @@ PROCESS_SD = 0.006
 #: Times of a label from which its spread is estimated.
 FEWEST = 20
 _MAD = 1.4826
-#: How far from a percentile its slope is taken, as estimates.py does.
-_SLOPE = 0.4
+#: So many samples that counts are their shares.
+_MANY = 100_000
 
 
 @dataclass(frozen=True)
@@ -179,20 +179,18 @@ def _spread(metric: str, times: Requests) -> float:
         wide = _MAD * float(np.median(np.abs(rest)))
         # Where most have the same millisecond, what is known is the millisecond.
         return max(wide, float(np.sqrt(1 / 12)) / float(np.exp(logs.mean())))
-    share = PERCENTILES[metric] / 100
-    wide = _SLOPE * min(share, 1 - share)
-    low, high = _quantiles(times.elapsed_ms, [share - wide, share + wide])
-    return math.sqrt(share * (1 - share)) * math.log(high / low) / (2 * wide)
+    share, shape = PERCENTILES[metric] / 100, _shape(times)
+    at = np.quantile(shape.dataset, share)
+    return math.sqrt(share * (1 - share)) / float(shape(at)[0])
 
 
-def _quantiles(elapsed_ms: NDArray[np.int64], shares: Sequence[float]) -> Floats:
-    """Inside of whole milliseconds, spread evenly."""
-    order = np.sort(elapsed_ms)
-    values, first, counts = np.unique(order, return_index=True, return_counts=True)
-    inside = values.repeat(counts) + (np.arange(len(order)) - first.repeat(counts) + 0.5) / (
-        counts.repeat(counts)
-    )
-    return np.maximum(np.quantile(inside - HALF_MS, shares), HALF_MS / 2)
+def _shape(times: Requests) -> stats.gaussian_kde:
+    """The density of the times' logarithms, smooth inside of whole milliseconds: of a rehearsal
+    there are too few times to count them by milliseconds."""
+    values, counts = np.unique(times.elapsed_ms, return_counts=True)
+    parts = [(np.arange(n) + 0.5) / n - HALF_MS for n in counts]
+    inside = np.repeat(values, counts) + np.concatenate(parts)
+    return stats.gaussian_kde(np.log(np.maximum(inside, HALF_MS / 2)))
 
 
 def _by_row(row: NDArray[np.int64], logs: Floats) -> Floats:
@@ -210,11 +208,12 @@ def _coarse(metric: str, times: Requests) -> float:
     Of a typical time they do so in proportion to the change, which decides nothing."""
     if metric not in PERCENTILES:
         return 0.0
-    values = np.unique(times.elapsed_ms)
-    at_once = Requests(np.zeros(len(times.row), np.int64), times.row, times.elapsed_ms)
-    side = Side.of(at_once, values, np.zeros(1, np.int64))
-    doubt, place = doubt_and_place(side, values, PERCENTILES[metric] / 100)
-    return 2 * doubt / max(place, HALF_MS)
+    shape = _shape(times)
+    at_ms = math.exp(np.quantile(shape.dataset, PERCENTILES[metric] / 100))
+    first_ms = math.floor(at_ms + HALF_MS) - 1.5
+    borders = np.log(np.maximum(first_ms + np.arange(4), HALF_MS / 2))
+    around = (shape.integrate_box_1d(*ends) for ends in pairwise(borders))
+    return 2 * doubt_ms(tuple(round(_MANY * float(it)) for it in around)) / at_ms
 
 
 @cache
