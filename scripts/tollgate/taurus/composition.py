@@ -113,6 +113,10 @@ def compose(
     named = [(it, str(it.get("scenario", None))) for it in executions]
     services = config.get("scenarios")
     found = [(it, name) for it, name in named if is_service(services.get(name, None))]
+    for _, name in named:  # of a plan of the user's own beside an app
+        given = services.get(name, None) or {}
+        if given.get("script", None) and given.get("app", None) and shape_of(config) != "compare":
+            given["target"] = given["app"]
     is_only = len(found) == len(executions) == 1
     composed = None
     for _, name in found:
