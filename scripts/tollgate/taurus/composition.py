@@ -114,7 +114,8 @@ def compose(
     services = config.get("scenarios")
     found = [(it, name) for it, name in named if is_service(services.get(name, None))]
     for _, name in named:  # of a plan of the user's own beside an app
-        given = services.get(name, None) or {}
+        given = services.get(name, None)
+        given = given if isinstance(given, dict) else {}
         if given.get("script", None) and given.get("app", None) and shape_of(config) != "compare":
             given["target"] = given["app"]
     is_only = len(found) == len(executions) == 1
@@ -193,16 +194,17 @@ def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:
         criteria = entry.get("criteria", None) if isinstance(entry, dict) else None
         if isinstance(criteria, list):
             criteria[:] = [it for it in criteria if app and _is(it, "is_of_workers")]
-    if composed.shape == "capacity":
-        own = config["scenarios"][composed.service.name]
-        own["criteria"] = [it for it in own.get("criteria", []) if _is(it, "is_of_capacity")]
+    own, searches = config["scenarios"][composed.service.name], composed.shape == "capacity"
+    if isinstance(stated := own.get("criteria", []), list):
+        own["criteria"] = [it for it in stated if _is(it, "is_of_capacity", searches) == searches]
 
 
-def _is(criterion: object, what: str) -> bool:
+def _is(criterion: object, what: str, unreadable: bool = True) -> bool:
+    """What can't be read stays: `verdict` says what is wrong with it."""
     try:
         return getattr(parse(criterion), what)
     except CriterionError:
-        return True  # `verdict` says what is wrong with it
+        return unreadable
 
 
 def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
@@ -241,4 +243,6 @@ def _choose_modes(config: BetterDict, service: Service, environment: Mapping[str
         made.append(copies.in_mode(app, app_name, app.port + place, each))
         config["scenarios"][name] = BetterDict.from_dict({**scenario, "target": app_name})
     copies.compose(made)
+    apps = pm2.declared_apps()
+    copies.refuse_shared_ports(app, [apps[it.name] for it in made])
     config["execution"] = [BetterDict.from_dict({"scenario": it}) for it in names]

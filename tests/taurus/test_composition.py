@@ -1,0 +1,97 @@
+"""A service and a kind of run, put together before any module is prepared."""
+
+import pytest
+from bzt.engine import Configuration
+
+from support.services_described import SHOP
+from tollgate.base.paths import SUITE
+from tollgate.base.settings import SettingError
+from tollgate.taurus import composition
+
+URL = {**{key: it for key, it in SHOP.items() if key != "app"}, "url": "http://127.0.0.1:8080"}
+CRITERIA = ["p95 of list>250ms", "capacity of shop<20/s"]
+
+
+@pytest.fixture
+def composed(tmp_path, monkeypatch):
+    """What a kind and a service of the suite's taurus.yml become."""
+    monkeypatch.setattr(composition, "STATE", tmp_path)
+
+    def compose(kind, service, scenario, environment=None):
+        config = Configuration()
+        config.load([str(SUITE / "taurus.yml")])
+        config.merge(config.get("cli-aliases").get(kind, {}))
+        config["scenarios"].merge({service: scenario})
+        return composition.compose(config, service, environment), config
+
+    return compose
+
+
+def criteria_of(config):
+    return [it for entry in config["reporting"] for it in entry.get("criteria", [])]
+
+
+@pytest.mark.parametrize("kind", ["check", "stress", "load", "soak", "capacity", "compare"])
+def test_each_kind_has_the_plan_of_its_shape(composed, kind, tmp_path):
+    found, config = composed(kind, "shop", {**SHOP, "criteria": CRITERIA})
+    assert found.plan == tmp_path / f"shop-{kind}.jmx"
+    assert [it["scenario"] for it in config["execution"]] == ["shop"]
+    scenario = config["scenarios"]["shop"]
+    assert (SUITE / scenario["script"]).resolve() == found.plan.resolve()
+    assert scenario.get("target" if kind != "compare" else "app") == "shop"
+    kept = CRITERIA[1:] if kind == "capacity" else CRITERIA[:1]
+    assert scenario["criteria"] == kept
+
+
+def test_criteria_of_a_kind_go_with_every_app_where_they_are_on_workers(composed):
+    _, config = composed("stress", "shop", SHOP)
+    assert {it.partition(" of ")[2].partition(">")[0] for it in criteria_of(config)} == {"worker"}
+    _, config = composed("stress", "shop", URL)
+    assert criteria_of(config) == []
+
+
+def test_a_search_for_capacity_asks_all_labels_by_their_weights(composed):
+    found, config = composed("capacity", "shop", SHOP)
+    assert config["modules"]["capacity"]["of"] == dict(found.parts.weights)
+
+
+def test_own_plans_of_each_kind_stand_in_a_folder(composed):
+    found, config = composed("soak", "mine", {"app": "fork", "plans": "plans"})
+    assert found.plan == SUITE / "plans" / "soak.jmx"
+    assert config["scenarios"]["mine"]["target"] == "fork"
+
+
+def test_two_modes_are_two_executions_of_copies_of_the_app(composed, monkeypatch):
+    monkeypatch.setenv("TOLLGATE_APPS", "[]")
+    _, config = composed("check", "mine", {**SHOP, "app": "fork"}, {"MODE": "both"})
+    names = [it["scenario"] for it in config["execution"]]
+    assert names == ["mine-fork", "mine-cluster"]
+    assert [config["scenarios"][it]["target"] for it in names] == ["fork-fork", "fork-cluster"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "scenario", "environment", "named"),
+    [
+        ("check", {**URL, "app": "shop"}, {}, "app and url"),
+        ("check", URL, {"MODE": "fork"}, "MODE"),
+        ("check", {**SHOP, "app": "fork"}, {"MODE": "forks"}, "did you mean 'fork'"),
+        ("study", SHOP, {}, "-study"),
+        ("check", {"app": "fork", "plans": "data"}, {}, "check.jmx"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_a_line(
+    composed, kind, scenario, environment, named
+):
+    with pytest.raises(SettingError) as problem:
+        composed(kind, "shop", scenario, environment)
+    (line,) = str(problem.value).splitlines()
+    assert named in line
+
+
+def test_two_services_and_two_kinds_are_refused():
+    kinds = {"check": {}, "load": {"modules": {"verdict": {"kind": "load"}}}, "fast": {"a": 1}}
+    assert composition.chosen(["load", "shop", "fast"], ["shop"], kinds) == "shop"
+    assert composition.chosen(["load"], ["shop"], kinds) is None
+    for given in (["shop", "depot"], ["check", "load"]):
+        with pytest.raises(SettingError, match=f"-{given[0]} and -{given[1]} are two"):
+            composition.chosen(given, ["shop", "depot"], kinds)
