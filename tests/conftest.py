@@ -33,6 +33,7 @@ MARKERS = (
     "needs(name): leaves the test out, and says so, where this isn't installed",
     "alone: measures times or loads, and runs while nothing else does",
     "engines: hosts of its own for JMeter's remote engines, in a stage of scripts/test ci",
+    "services: installs published services that are not ours, in a stage of scripts/test ci",
     "package: the wheel, installed and run out of sight of the checkout; in a stage of its own",
     "long: a run of half a minute or more beside which a shorter test stands; CI makes it",
     "statistics: a simulation, a tenth of whose repetitions is made without --all-repetitions",
@@ -73,7 +74,7 @@ def pytest_collection_modifyitems(items):
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)
         # scripts/test looks for those there.
-        marked = any(item.get_closest_marker(it) for it in ("alone", "engines", "package"))
+        marked = any(item.get_closest_marker(it) for it in ("alone", "engines", "package", "services"))
         assert not marked or item.path.parent.name == "e2e", item.nodeid
 
 
