@@ -74,7 +74,9 @@ def pytest_collection_modifyitems(items):
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)
         # scripts/test looks for those there.
-        marked = any(item.get_closest_marker(it) for it in ("alone", "engines", "package", "services"))
+        marked = any(
+            item.get_closest_marker(it) for it in ("alone", "engines", "package", "services")
+        )
         assert not marked or item.path.parent.name == "e2e", item.nodeid
 
 

@@ -19,10 +19,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from tollgate.base import records
 from tollgate.base.fields import Count
@@ -157,7 +158,7 @@ def _of_shares(
         return None, False
     needed = math.ceil(-math.log2(levels.low))
     rise = max(
-        float(stats.gamma.ppf(FOUND, needed)) / n, settings.fail_from * settings.change(metric)
+        float(special.gammaincinv(needed, FOUND)) / n, settings.fail_from * settings.change(metric)
     )
     # The bound on what may happen where nothing did, at both sides (errors.py).
     bound = math.sqrt(2) * -math.expm1(math.log(levels.high) / n)
@@ -184,12 +185,14 @@ def _spread(metric: str, times: Requests) -> float:
     return math.sqrt(share * (1 - share)) / float(shape(at)[0])
 
 
-def _shape(times: Requests) -> stats.gaussian_kde:
+def _shape(times: Requests) -> Any:
     """The density of the times' logarithms, smooth inside of whole milliseconds: of a rehearsal
     there are too few times to count them by milliseconds."""
     values, counts = np.unique(times.elapsed_ms, return_counts=True)
     parts = [(np.arange(n) + 0.5) / n - HALF_MS for n in counts]
     inside = np.repeat(values, counts) + np.concatenate(parts)
+    from scipy import stats  # which takes as long as most of the rest, at each start
+
     return stats.gaussian_kde(np.log(np.maximum(inside, HALF_MS / 2)))
 
 
