@@ -9,6 +9,7 @@ import yaml
 
 from e2e.adopting import Copy
 from e2e.bzt_run import LENIENT, Run
+from e2e.comparing import SHORT as QUICK
 from support import ROOT, free_port
 from support.http_server import Handler, serving
 from support.service_suite import ServiceSuite
@@ -109,6 +110,17 @@ def test_what_the_readme_describes_is_searched_for_its_capacity(suite, of_the_re
     assert {*ran.execution["capacity"]["of"]} == asked
     assert ran.execution["capacity"]["trials"] != []
     assert {it["label"] for it in ran.samples} == {f"one {it}" for it in asked} | {"nothing"}
+
+
+@pytest.mark.long
+def test_what_the_readme_describes_is_compared_with_its_base(suite, of_the_readme, tmp_path):
+    options = (*QUICK, "modules.compare.processes=2", "modules.compare.budget=20")
+    env = {"BASE": "HEAD~1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ran = ended(suite, tmp_path, *options, config=of_the_readme, alias="stock compare", **env)
+    told = ran.json("compare.json")
+    assert told["base"]["revision"] == suite.repo.git("rev-parse", "HEAD~1")
+    assert {*told["weights"]} == {"list", "item", "find", "order", "visit"}
+    assert ran.all_answered_right
 
 
 class Counting(Handler):

@@ -78,16 +78,16 @@ class CapacitySettings:
 
     def __post_init__(self) -> None:
         if not self.limits:
-            raise ValueError("capacity: no limits; give at least one, as p95>250ms")
+            raise ValueError("no limits; give at least one, as p95>250ms")
         if not 0 < self.least_rate <= self.start_rate:
             problem = f"start_rate {self.start_rate:g} is not above least_rate {self.least_rate:g}"
-            raise ValueError(f"capacity: {problem}; give both in arrivals a second")
+            raise ValueError(f"{problem}; give both in arrivals a second")
         if not 0 <= self.lead_s < min(self.bracket_s, self.trial_s, self.holdout_s):
             problem = f"lead_s {self.lead_s:g} leaves nothing of a trial"
-            raise ValueError(f"capacity: {problem}; give fewer seconds")
+            raise ValueError(f"{problem}; give fewer seconds")
         if self.budget_s < self.least_budget_s:
             problem = f"budget {self.budget_s:g} s is too short"
-            raise ValueError(f"capacity: {problem}; give at least {self.least_budget_s:g} s")
+            raise ValueError(f"{problem}; give at least {self.least_budget_s:g} s")
 
     @property
     def least_budget_s(self) -> float:

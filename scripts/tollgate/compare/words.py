@@ -139,11 +139,9 @@ def power(found: Iterable[Power]) -> Iterator[str]:
     for label, metrics in by_label.items():
         rises = [f"{it.metric} {_rise(it)}" for it in metrics if it.rise is not None]
         what = f"in {label}, with some {metrics[0].requests} requests a side"
-        yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}"
         open_ = [it.metric for it in metrics if not it.can_pass]
-        if open_:
-            few = f"too few or too short requests to decide {', '.join(open_)} of {label}"
-            yield f"{few}, which will probably be INCONCLUSIVE"
+        few = f"; too few or too short requests to decide {', '.join(open_)}" if open_ else ""
+        yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}{few}"
 
 
 def _rise(of: Power) -> str:
