@@ -53,7 +53,8 @@ def set_out(
         properties[mix.PROPERTY] = mix.sequence(kept.weights, of.seed)
     record = replace(record, pace=found)
     record = replace(record, power=_power(record, of.labels, kept, seen))
-    lines = [words.pace(found, record.weights), *words.power(record.power)]
+    known = record.power
+    lines = [words.pace(found, record.weights), *words.power(known), *words.undecidable(known)]
     return Outset(record, properties, warnings, lines)
 
 

@@ -132,16 +132,26 @@ def pace(found: Pace, weights: Mapping[str, int]) -> str:
 
 
 def power(found: Iterable[Power]) -> Iterator[str]:
-    """What will probably be found of each label, and what is too rare to be decided."""
+    """What will probably be found of each label, and what can't be decided."""
     by_label: dict[str, list[Power]] = {}
     for it in found:
         by_label.setdefault(it.label, []).append(it)
     for label, metrics in by_label.items():
         rises = [f"{it.metric} {_rise(it)}" for it in metrics if it.rise is not None]
         what = f"in {label}, with some {metrics[0].requests} requests a side"
-        open_ = [it.metric for it in metrics if not it.can_pass]
-        few = f"; too few or too short requests to decide {', '.join(open_)}" if open_ else ""
-        yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}{few}"
+        few = [it.metric for it in metrics if not it.can_pass]
+        yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}" + (
+            f"; too few or too short requests to decide {', '.join(few)}" if few else ""
+        )
+
+
+def undecidable(found: Iterable[Power]) -> Iterator[str]:
+    """What to do about what can't be decided, before it is measured."""
+    if not all(it.can_pass for it in found):
+        yield (
+            "what has too few or too short requests will probably be INCONCLUSIVE: raise "
+            "modules.compare.budget, or leave it out of modules.compare.labels or gates"
+        )
 
 
 def _rise(of: Power) -> str:
