@@ -42,6 +42,7 @@ class Killed:
     def run(self, mode, *apps, options=LONG):
         """A run with these apps under PM2, whose load goes to ours of that mode."""
         scenario = {
+            "app": False,
             "target": [*OURS, *apps],
             "properties": {"port": self.ports[mode]},
             "probes": [{"path": "/sum/1000", "answer": "500500"}],

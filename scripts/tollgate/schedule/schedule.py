@@ -75,7 +75,9 @@ def _behind_a_wait(group: ThreadGroup, timed: tuple[Sampler, ...]) -> tuple[Samp
     Each turn sends exactly one of them first, as soon as the wait is over: the first behind it, or
     the first of each part of a Switch Controller.
     """
-    if timed != group.samplers[:1] or timed[0].kind != FLOW_CONTROL or timed[0].pause_ms != 0:
+    if not timed or timed != group.samplers[:1]:
+        return ()
+    if timed[0].kind != FLOW_CONTROL or timed[0].pause_ms != 0:
         return ()
     firsts = _firsts(group.samplers[1:])
     others = {it for each in firsts for it in each.controllers if not it.is_plain}
