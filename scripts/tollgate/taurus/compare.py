@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -113,13 +113,15 @@ class Compare(OwnLoad):
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
         timeouts = {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
-        properties = {
-            **sides.places(urls),
-            **seeds,
-            **timeouts,
-            "measured": int(wanted.gate.budget_s),
-        }
-        scenario.merge({"properties": properties})
+        own = {**sides.places(urls), **seeds, **timeouts, "measured": int(wanted.gate.budget_s)}
+        scenario.merge({"properties": own})
+        self._begin(name, both, len(urls[0]))
+        if seeds:
+            self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
+
+    def _begin(self, name: str, both: Sequence[SideRecord], processes: int) -> None:
+        """Record and tell what is compared. processes: of each side."""
+        wanted = self.wanted
         known = CompareRecord(
             *both,
             execution=name,
@@ -128,11 +130,11 @@ class Compare(OwnLoad):
             first_s=wanted.settings.first,
             every_s=wanted.settings.every,
             injected=wanted.injected,
-            processes=len(urls[0]),
+            processes=processes,
         )
         self._write(known)
         under_way(self.engine).position = self.position
-        mode = "" if wanted.urls else f", in {wanted.settings.mode} mode"
+        mode = "" if wanted.urls else f", in {known.mode} mode"
         self.log.info(
             "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
             known.base.description,
@@ -140,8 +142,6 @@ class Compare(OwnLoad):
             mode,
             duration_text(wanted.gate.budget_s),
         )
-        if seeds:
-            self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
     def _here(
         self, wanted: CompareSetup, name: str, scenario: BetterDict
