@@ -1,16 +1,13 @@
 """A comparison of any mix of a service's labels: a shop with a login."""
 
-import contextlib
 import json
-import subprocess
-import time
 import urllib.request
 
 import pytest
 
-import support
 from e2e.bzt_run import Run
 from e2e.comparing import SHORT
+from support import services
 from support.service_suite import ServiceSuite
 
 #: Of errors some dozens of answers tell enough.
@@ -29,25 +26,6 @@ def suite(tmp_path_factory):
     return made
 
 
-@contextlib.contextmanager
-def serving(suite, script="shop.js"):
-    """The port of a shop."""
-    port = support.free_port()
-    env = support.environment(PORT=str(port))
-    process = subprocess.Popen(["node", script], cwd=suite.repo.root, env=env)
-    try:
-        deadline = time.monotonic() + support.PATIENCE
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                if asked(port, "/healthz"):
-                    break
-            time.sleep(0.1)
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def compare(suite, folder, base, head):
     urls = {"BASE_URL": f"http://127.0.0.1:{base}", "HEAD_URL": f"http://127.0.0.1:{head}"}
     given = {"config": suite.config, "alias": "shop compare", "root": suite.suite}
@@ -55,7 +33,7 @@ def compare(suite, folder, base, head):
 
 
 def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_path):
-    with serving(suite) as base, serving(suite) as head:
+    with services.serving(suite.repo) as base, services.serving(suite.repo) as head:
         ended = compare(suite, tmp_path, base, head)
         refused = [asked(port, "/refused")["refused"] for port in (base, head)]
     assert refused == [0, 0]
@@ -92,7 +70,7 @@ def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path)
     criteria = suite.config["scenarios"]["shop"]["criteria"]
     criteria.append("fail of find>60%")
     try:
-        with serving(suite, older) as base, serving(suite) as head:
+        with services.serving(suite.repo, older) as base, services.serving(suite.repo) as head:
             ended = compare(suite, tmp_path, base, head)
     finally:
         criteria.pop()
@@ -107,14 +85,14 @@ def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path)
 
 @pytest.mark.long
 def test_a_label_that_head_has_lost_fails(suite, older, tmp_path):
-    with serving(suite) as base, serving(suite, older) as head:
+    with services.serving(suite.repo) as base, services.serving(suite.repo, older) as head:
         ended = compare(suite, tmp_path, base, head)
     assert ended.outcome == (3, "FAIL"), ended.output
     assert "head does not answer 'find' rightly" in ended.output
 
 
 def test_a_base_that_does_not_answer_ends_the_run_in_one_line(suite, tmp_path):
-    with serving(suite) as head, serving(suite) as base:
+    with services.serving(suite.repo) as head, services.serving(suite.repo) as base:
         suite.config["scenarios"]["shop"]["requests"].append({"label": "nowhere", "url": "/gone"})
         try:
             ended = compare(suite, tmp_path, base, head)

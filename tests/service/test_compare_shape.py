@@ -2,14 +2,11 @@
 
 import contextlib
 import json
-import subprocess
-import time
 import urllib.request
 from collections import Counter
 
 import pytest
 
-import support
 from support import services
 from support.jmeter_run import Run
 from tollgate.compare import mix
@@ -79,24 +76,8 @@ def shops(tmp_path):
     """The ports of four processes of a shop, each with sessions of its own."""
     repo = services.shop(tmp_path / "shop")
     services.install(repo)
-    ports = [support.free_port() for _ in range(4)]
-    processes = [
-        subprocess.Popen(["node", "shop.js"], cwd=repo.root, env=support.environment(PORT=str(it)))
-        for it in ports
-    ]
-    try:
-        for port in ports:
-            deadline = time.monotonic() + support.PATIENCE
-            while time.monotonic() < deadline:
-                with contextlib.suppress(OSError):
-                    if asked(port, "/healthz"):
-                        break
-                time.sleep(0.1)
-        yield ports
-    finally:
-        for it in processes:
-            it.terminate()
-            it.wait()
+    with contextlib.ExitStack() as running:
+        yield [running.enter_context(services.serving(repo)) for _ in range(4)]
 
 
 def test_a_session_never_crosses_sides_nor_processes(plan, shops, tmp_path):

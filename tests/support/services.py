@@ -3,10 +3,12 @@
 Their packages are installed from the lock files beside their sources, in the folder of the test.
 """
 
+import contextlib
 import hashlib
 import io
 import json
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -42,6 +44,20 @@ def httpbin(folder):
     lock = SOURCES / "httpbin" / "requirements.lock"
     _call(folder / "bin" / "pip", "install", "--quiet", "--require-hashes", "--requirement", lock)
     return folder / "bin" / "gunicorn"
+
+
+@contextlib.contextmanager
+def serving(repo, script="shop.js"):
+    """The port on which a script of the repository answers."""
+    port = support.free_port()
+    env = support.environment(PORT=str(port))
+    process = subprocess.Popen(["node", script], cwd=repo.root, env=env)
+    try:
+        support.wait_until(lambda: support.listens(port), f"{script} listens")
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def install(repo):
