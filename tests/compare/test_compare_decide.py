@@ -7,7 +7,7 @@ import pytest
 
 from support.compared import SHORT, compared, finding, judged, runs, verdicts
 from tollgate.base import records
-from tollgate.compare import decide
+from tollgate.compare import decide, pooled
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import ShareRise
 from tollgate.compare.estimates import LogRatio
@@ -165,7 +165,7 @@ def test_a_head_that_fails_fast_has_not_improved_where_errors_have_no_say(share,
 def test_a_pass_is_void_once_the_times_are_of_other_work(seen, monkeypatch):
     passed = seen({"p50": (0.0, 0.001), "p95": (0.2, 0.001)}, at_s=60.0)
     assert finding(passed, "p50").verdict == "PASS"
-    monkeypatch.setattr(decide, "unlike_work", lambda _: "7 % of head's requests failed")
+    monkeypatch.setattr(pooled, "unlike_work", lambda _: "7 % of head's requests failed")
     later = seen({}, passed, at_s=90.0)
     assert verdicts([later], "p50") + verdicts([later], "p95") == ["OPEN", "FAIL"]
 

@@ -40,7 +40,7 @@ def test_the_smallest_rise_is_found_in_most_runs_and_half_of_it_in_few(metric):
 
 def test_where_a_pass_is_probable_most_like_services_pass():
     rng = np.random.default_rng(6)
-    service = {"rate": RATE, "sigma": 0.2, "median_ms": 30.0}
+    service = {"rate": RATE, "sigma": 0.15, "median_ms": 30.0}
     powers = found(SHORT, **service)
     made = [judged([compared(rng, 240, **QUIET, **service)], SHORT) for _ in range(20)]
     for metric in ("typical", "p50", "errors"):

@@ -33,6 +33,12 @@ Where more than a twentieth of one side's requests fail, its times are those of 
 only its errors can be judged. And both ends of an interval allow for JMeter's whole milliseconds
 (compare/estimates.py), so that more samples alone may never decide.
 
+Of a mix, all labels together are compared as well (compare/pooled.py): what slows every request a
+little is found there first. And what its labels are too rare or too short for is known before the
+load, by their numbers and times alone (compare/power.py): such a metric may fail, and where it is
+open at the end it is informational. Nothing else would ever pass, and the choice knows nothing of
+how head differs from base.
+
 Gating are typical, p50, p95, stalls and errors. p99 and mean are informational: of a log-normal
 shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
 mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
@@ -46,7 +52,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tollgate.compare.change import MetricChange, as_share, change_of
-from tollgate.compare.errors import unlike_work
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -54,6 +59,7 @@ from tollgate.compare.model import (
     INCONCLUSIVE,
     INFORMATIONAL,
     METRICS,
+    OF_ALL,
     OPEN,
     PASS,
     SHARES,
@@ -63,6 +69,7 @@ from tollgate.compare.model import (
     Gate,
     GateSettings,
 )
+from tollgate.compare.pooled import all_of, unlike_of
 from tollgate.compare.processes import spread
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
@@ -195,14 +202,18 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     """
     settings = gate.settings
     looks_s = (*gate.looks_s, at_s)
-    unlike = {each.label: unlike_work(each) for each in labels}
+    of_label = {each.label: each for each in labels}
+    if not labels or len(of_label) < len(labels):
+        raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
+    unlike = unlike_of(labels)
+    asked = [(each, metric) for each in labels for metric in METRICS]
+    if pool := all_of(gate, labels):
+        of_label[pool.label] = pool
+        asked = [*((pool, metric) for metric in OF_ALL), *asked]
     changes = {
         (each.label, metric): _like(change_of(each, metric), unlike[each.label])
-        for each in labels
-        for metric in METRICS
+        for each, metric in asked
     }
-    if not changes or len(changes) < len(labels) * len(METRICS):
-        raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
     before = {finding.key: finding for finding in gate.findings}
     if before and before.keys() != changes.keys():
         now, then = ({label for label, _ in keys} for keys in (changes, before))
@@ -215,7 +226,6 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     lows = _holm(changes, family, refused, fractions, settings)
     alone = nominal_level(fractions, settings.false_alarm)
     miss = nominal_level(fractions, settings.miss)
-    of_label = {each.label: each for each in labels}
     findings = []
     for key, change in changes.items():
         found = measured(key, change, lows.get(key, alone), miss)
@@ -225,18 +235,22 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
             found = shared(found, of_label[key[0]])
         is_like = key[1] == ERRORS or not unlike[key[0]]
         findings.append(weighed(before.get(key), found, is_like))
-    return Gate(settings, looks_s, tuple(findings))
+    return replace(gate, looks_s=looks_s, findings=tuple(findings))
 
 
 def close(gate: Gate) -> Gate:
-    """The gate when there is no more time: what is open is inconclusive."""
-    return replace(
-        gate,
-        findings=tuple(
-            replace(each, verdict=INCONCLUSIVE) if each.verdict == OPEN else each
-            for each in gate.findings
-        ),
-    )
+    """The gate when there is no more time: what is open is inconclusive, but for what was foretold
+    to be."""
+    return replace(gate, findings=tuple(_closed(it, gate.foretold) for it in gate.findings))
+
+
+def _closed(found: Finding, foretold: frozenset[Key]) -> Finding:
+    if found.verdict != OPEN:
+        return found
+    if found.key not in foretold:
+        return replace(found, verdict=INCONCLUSIVE)
+    reason = f"too rare or too short to be decided, as was known before the load: {found.reason}"
+    return replace(found, verdict=INFORMATIONAL, reason=reason, more_s=None)
 
 
 def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float | None:

@@ -28,7 +28,7 @@ def judge_blocks(
     if record.decided_s is not None:
         seconds = min(seconds, record.decided_s)
     blocks = [each.beside(record.background_cpu) for each in blocks]
-    gate = Gate(settings)
+    gate = record.first_gate
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:
             break

@@ -31,6 +31,9 @@ SHARES = (STALLS, ERRORS)
 TYPICAL = "typical"
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
+#: The label that stands for all requests of a mix together, and what is compared of it.
+ALL_LABELS = "all labels"
+OF_ALL: tuple[Metric, ...] = (TYPICAL, ERRORS)
 #: Those that decide unless modules.compare says otherwise.
 GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
@@ -75,7 +78,8 @@ class GateSettings:
 
     def gating(self, label: str, metric: str) -> bool:
         """Whether this metric of this label has a say."""
-        return metric in self.gates and (not self.labels or label in self.labels)
+        chosen = self.labels and (*self.labels, ALL_LABELS)
+        return metric in self.gates and (not chosen or label in chosen)
 
     def effect_of(self, metric: str) -> float:
         """The smallest change of a metric that matters, as a share."""
@@ -239,7 +243,7 @@ class Finding:
     __pydantic_config__ = WRITTEN
 
     label: str
-    """The label."""
+    """The label; `all labels` for all requests of a mix together."""
     metric: Metric
     """The metric."""
     gates: bool
@@ -247,7 +251,7 @@ class Finding:
     verdict: Literal["PASS", "FAIL", "IMPROVED", "INCONCLUSIVE", "INFORMATIONAL"]
     """FAIL: worse beyond doubt. PASS: a rise as large as the effect is ruled out. IMPROVED:
     better beyond doubt, which passes. INCONCLUSIVE: the time was too short to tell. INFORMATIONAL:
-    it has no say."""
+    it has no say; of a metric that gates, it was not decided, as was known before the load."""
     reason: str
     """Why, in words; may be empty where it has no say."""
     base: float | None = None
@@ -309,6 +313,11 @@ class Gate:
     looks_s: tuple[Positive, ...] = ()
     """When the samples were looked at, in seconds of measuring."""
     findings: Unwritten[tuple[Finding, ...]] = ()
+    is_mix: Unwritten[bool] = False
+    """Whether the labels are those of a mix, so that all of them together are compared as well."""
+    foretold: Unwritten[frozenset[tuple[str, str]]] = frozenset()
+    """Labels and metrics that will probably not be decided: they may fail, and nothing waits for
+    them (compare/power.py)."""
 
     @computed_field
     @property
@@ -331,5 +340,6 @@ class Gate:
         """Whether there is nothing left to find out, or a failure makes an end."""
         if not self.looks_s:
             return False
-        is_decided = all(each.decided for each in self.findings if each.gates)
+        gating = (each for each in self.findings if each.gates)
+        is_decided = all(each.decided or each.key in self.foretold for each in gating)
         return is_decided or (self.settings.fail_fast and self.verdict == FAIL)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from tollgate.compare import answers, mix, pace, words
 from tollgate.compare.answers import AnswersError, Rehearsal
 from tollgate.compare.mix import Mix
+from tollgate.compare.model import ALL_LABELS
 from tollgate.compare.pace import Pace
+from tollgate.compare.pooled import together
 from tollgate.compare.power import Power, power_of
 from tollgate.compare.record import CompareRecord
 
@@ -95,5 +97,11 @@ def _power(
     times = {it: own for it, own in answers.times(seen.answers, compared).items() if len(own.row)}
     arrivals = 1000 * settings.budget_s / record.pace.period_ms / 2
     asked = {it: int(arrivals * (kept.share(it) if kept else 1)) for it in times}
+    chosen = [it for it in times if it in (settings.labels or times)]
+    if kept and len(chosen) > 1:
+        own = [times[it] for it in chosen]
+        rows = [1 + int(it.row.max()) for it in own]
+        times = {ALL_LABELS: together(own, rows)} | times
+        asked[ALL_LABELS] = sum(asked[it] for it in chosen)
     looks = record.first_s, record.every_s
     return power_of(settings, times, asked, record.processes, looks)

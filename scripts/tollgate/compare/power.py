@@ -8,14 +8,15 @@ budget, and from these the smallest rise of each metric that fails in FOUND of a
   (processes.py), each of which has a speed of its own (PROCESS_SD);
 - of a share, so many answers must fail at head alone as no fair coin would send there.
 
-A metric can be decided where a head that is like its base would probably pass. Noise of the machine
-is not known beforehand: where it is loud, less is found than this says.
+A metric can be decided where a head that is like its base would probably pass in all that gates, on
+a machine that is no quieter than most. Its noise is not known beforehand: where it is loud, less is
+found than this says.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -28,11 +29,15 @@ from scipy import special
 from tollgate.base import records
 from tollgate.base.fields import Count
 from tollgate.compare.decide import FIRST_S, WEIGHTS
-from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
+from tollgate.compare.estimates import CLIP, COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
+    ALL_LABELS,
+    METRICS,
+    OF_ALL,
     PERCENTILES,
     SHARES,
+    TYPICAL,
     GateSettings,
     Metric,
     Requests,
@@ -40,9 +45,14 @@ from tollgate.compare.model import (
 from tollgate.stats.sequential import nominal_level
 
 Floats = NDArray[np.float64]
+Key = tuple[str, str]
 
-#: How often a rise is found that is called the smallest.
+#: How often a rise is found that is called the smallest, and how often a head that is like its base
+#: passes in all that can be decided.
 FOUND = 0.8
+#: By how much more times erred in runs of services of 1 to 8 ms on two shared cores than those of
+#: requests that are independent of each other would: 0.8 to 1.4 times as much.
+_LASTING = 1.3
 #: By how much more a trimmed mean errs than a mean, of normal values (stats/trimmed.py).
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
@@ -63,7 +73,7 @@ class Power:
     __pydantic_config__ = records.STRICT
 
     label: str
-    """The label."""
+    """The label; `all labels` for all requests of a mix together."""
     metric: Metric
     """The metric, one that gates."""
     requests: Count
@@ -73,15 +83,18 @@ class Power:
     few requests for any."""
     can_pass: bool
     """Whether a head that is like its base will probably pass; if not, the label is too rare for
-    the metric to be decided, or its requests too short for whole milliseconds."""
+    the metric to be decided, or its requests too short for whole milliseconds. Where it is then
+    left open, it does not keep the run from passing."""
 
 
 @dataclass(frozen=True)
 class _Levels:
-    """One-sided levels of the last look: of a FAIL, and of a PASS."""
+    """One-sided levels of the last look: of a FAIL, and of a PASS. luck: of how many standard
+    errors each of all metrics must not be off by chance, for all to pass in FOUND of all runs."""
 
     low: float
     high: float
+    luck: float
 
 
 def power_of(
@@ -93,20 +106,41 @@ def power_of(
 ) -> tuple[Power, ...]:
     """For each gating metric of each label. times: of the rehearsal, of both sides together.
     requests: that each side will answer. looks: seconds of the first look, and between looks."""
-    family = [(label, it) for label in times for it in settings.gates if settings.gating(label, it)]
+    family = [
+        (label, it)
+        for label in times
+        for it in (OF_ALL if label == ALL_LABELS else METRICS)
+        if settings.gating(label, it)
+    ]
     if not family:
         return ()
+    luck = float(special.ndtri(1 - (1 - FOUND) / len(family)))
     total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family)
     fractions = _fractions(*looks, settings.budget_s)
     high = nominal_level(fractions, settings.miss)
     found = []
     for label, metric in family:
         share = settings.false_alarm * WEIGHTS.get(metric, 1.0) / total
-        levels = _Levels(nominal_level(fractions, share), high)
+        levels = _Levels(nominal_level(fractions, share), high, luck)
         of = _of_shares if metric in SHARES else _of_times
         rise, passes = of(settings, metric, times[label], requests[label], processes, levels)
         found.append(Power(label, metric, requests[label], rise, passes))
     return tuple(found)
+
+
+def foretold(found: Iterable[Power]) -> frozenset[Key]:
+    """Labels and metrics that are too rare or too short to be decided, but not where nothing of
+    their kind would be left: times, stalls, and errors. All labels of a mix together always are."""
+    kinds: dict[str, list[Power]] = {}
+    for it in found:
+        kinds.setdefault(it.metric if it.metric in SHARES else TYPICAL, []).append(it)
+    return frozenset(
+        (it.label, it.metric)
+        for kind in kinds.values()
+        if any(it.can_pass or it.label == ALL_LABELS for it in kind)
+        for it in kind
+        if not it.can_pass and it.label != ALL_LABELS
+    )
 
 
 def _fractions(first_s: float, every_s: float, budget_s: float) -> tuple[float, ...]:
@@ -142,7 +176,8 @@ def _of_times(
         each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), PROCESS_SD)
         least.append(_apart(processes) * each)
     # Of a typical time what is coarse is a share of the change itself.
-    return float(math.expm1(max(least))), bool(coarse + (high + luck) * error < effect)
+    rise = float(math.expm1(max(least)))
+    return rise, bool(coarse + (high + levels.luck) * _LASTING * error < effect)
 
 
 def _of_shares(
@@ -176,10 +211,10 @@ def _spread(metric: str, times: Requests) -> float:
     """The standard deviation that one sample adds to a metric's logarithm."""
     logs = np.log(np.maximum(times.elapsed_ms, HALF_MS))
     if metric not in PERCENTILES:
-        rest = logs - _by_row(times.row, logs)
-        wide = _MAD * float(np.median(np.abs(rest)))
-        # Where most have the same millisecond, what is known is the millisecond.
-        return max(wide, float(np.sqrt(1 / 12)) / float(np.exp(logs.mean())))
+        rest, a_millisecond = logs - _by_row(times.row, logs), math.log1p(math.exp(-logs.mean()))
+        # As typical_ratio clips it.
+        most = CLIP * max(_MAD * float(np.median(np.abs(rest))), a_millisecond)
+        return max(float(np.clip(rest, -most, most).std()), a_millisecond / math.sqrt(6))
     share, shape = PERCENTILES[metric] / 100, _shape(times)
     at = np.quantile(shape.dataset, share)
     return math.sqrt(share * (1 - share)) / float(shape(at)[0])

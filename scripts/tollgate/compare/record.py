@@ -13,9 +13,9 @@ from pydantic import AliasChoices, Field
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count, Excluded, Whole
-from tollgate.compare.model import GateSettings
+from tollgate.compare.model import Gate, GateSettings
 from tollgate.compare.pace import Pace
-from tollgate.compare.power import Power
+from tollgate.compare.power import Power, foretold
 from tollgate.record.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
@@ -90,6 +90,11 @@ class CompareRecord:
     ] = ()
     """Background CPU load in each second of measuring, as a share of the cores; None where that is
     not known, empty where it was not recorded."""
+
+    @property
+    def first_gate(self) -> Gate:
+        """Before its first look."""
+        return Gate(self.settings, is_mix=bool(self.weights), foretold=foretold(self.power))
 
 
 def write(record: CompareRecord, run: Path) -> None:

@@ -15,15 +15,18 @@ from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
+    ALL_LABELS,
     INCONCLUSIVE,
     INFORMATIONAL,
     METRICS,
+    OF_ALL,
     OPEN,
     TYPICAL,
     Blocks,
     Finding,
     Gate,
 )
+from tollgate.compare.pooled import all_of
 from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
@@ -81,6 +84,11 @@ class Comparison:
         return tuple(each for each in self.gate.findings if each.gates)
 
     @property
+    def undecided(self) -> tuple[Finding, ...]:
+        """Of those, what was not decided, as was known before the load."""
+        return tuple(it for it in self.gating if it.verdict == INFORMATIONAL)
+
+    @property
     def beyond(self) -> tuple[Finding, ...]:
         """Informational findings that are worse by more than the effect, beyond doubt."""
         effect_of = self.gate.settings.effect_of
@@ -111,8 +119,11 @@ class Comparison:
 
     @cached_property
     def samples(self) -> dict[str, tuple[int, int]]:
-        """By label: samples of base and of head."""
-        return {each.label: each.totals for each in self.counts}
+        """By label: samples of base and of head; of all labels those that gate."""
+        found = {each.label: each.totals for each in self.counts}
+        gating = {it.label for it in self.gating}
+        sides = zip(*(n for label, n in found.items() if label in gating), strict=True)
+        return {ALL_LABELS: tuple(map(sum, sides))} | found if ALL_LABELS in gating else found
 
     @property
     def mean_rise_us(self) -> float | None:
@@ -139,24 +150,26 @@ def compared(record: CompareRecord, found: Compared) -> Comparison:
     if not gate.findings:
         labels = [each.label for each in found.blocks]
         gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
-    spreads = tuple(filter(None, (spread(each, TYPICAL) for each in found.blocks)))
+    pool = all_of(gate, found.blocks)
+    parts = (*([pool] if pool else ()), *found.blocks)
+    spreads = tuple(filter(None, (spread(each, TYPICAL) for each in parts)))
     return Comparison(record, gate, counts, found.seconds, doubt, spreads)
 
 
 def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:
     """The comparison of a run that left nothing to compare: nothing of it is known."""
-    gate = _unlooked(Gate(record.settings), labels, "nothing was measured")
+    gate = _unlooked(record.first_gate, labels, "nothing was measured")
     return Comparison(record, gate, (), 0)
 
 
 def _unlooked(gate: Gate, labels: Sequence[str], why: str) -> Gate:
     """Every metric stands in the outputs of each run, whatever came of it."""
+    of_all = [(ALL_LABELS, it) for it in OF_ALL if gate.is_mix and len(labels) > 1]
     findings = [
         Finding(label, metric, True, INCONCLUSIVE, f"cannot tell: {why}")
         if gate.settings.gating(label, metric)
         else Finding(label, metric, False, INFORMATIONAL, why)
-        for label in labels
-        for metric in METRICS
+        for label, metric in [*of_all, *((label, it) for label in labels for it in METRICS)]
     ]
     return replace(gate, findings=tuple(findings))
 

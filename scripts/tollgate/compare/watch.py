@@ -41,7 +41,7 @@ class ComparisonDecider:
         self.warmup_s = warmup_s
         self.lag_s = lag_s
         self.background_cpu = background_cpu
-        self.gate = Gate(record.settings)
+        self.gate = record.first_gate
         self._origin_s = 0.0
 
     @property
@@ -88,7 +88,8 @@ class ComparisonDecider:
 
 def look_text(gate: Gate) -> str:
     """`60 s of at most 600: 13 of 15 decided; FAIL p50 of sum +19.8 % (at least ...); open ...`."""
-    gating = [finding for finding in gate.findings if finding.gates]
+    awaited = (it for it in gate.findings if it.decided or it.key not in gate.foretold)
+    gating = [it for it in awaited if it.gates]
     decided = sum(finding.decided for finding in gating)
     at = f"{gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}"
     failed = [_text("FAIL", each, gate) for each in gating if each.verdict == FAIL]

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollgate.base.text import format_duration, format_number
-from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES, Finding
+from tollgate.compare.model import (
+    IMPROVED,
+    INCONCLUSIVE,
+    INFORMATIONAL,
+    METRICS,
+    PASS,
+    SHARES,
+    Finding,
+)
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
-from tollgate.compare.power import Power
+from tollgate.compare.power import Power, foretold
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
@@ -83,18 +91,31 @@ def verdict(finding: Finding) -> str:
     """Its verdict as a table has it: `FAIL`, `PASS, improved`, `informational`."""
     if finding.verdict == IMPROVED:
         return f"{PASS}, improved"
-    return finding.verdict if finding.gates else "informational"
+    if finding.verdict == INFORMATIONAL:
+        return "not decided" if finding.gates else "informational"
+    return finding.verdict
 
 
 def beyond(comparison: Comparison) -> str:
-    """What a PASS has no say on: `informational, and worse beyond doubt: mean of sum +288.0 % (at
-    least +90.0 %)`; empty for nothing."""
+    """What a PASS has no say on: `not decided, as was known before the load: p95 of find;
+    informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)`; empty for
+    nothing."""
     said = [
         f"{name(it)} {change(it, it.change, effect)} (at least {change(it, it.low, effect)})"
         for it in comparison.beyond
         for effect in [effect_of(comparison, it)]
     ]
-    return f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
+    worse = f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
+    return "; ".join(filter(None, (_undecided(comparison), worse)))
+
+
+def _undecided(comparison: Comparison) -> str:
+    """By metric: `not decided, as was known before the load: p50 (list, find), p95 (list)`."""
+    labels: dict[str, list[str]] = {}
+    for it in comparison.undecided:
+        labels.setdefault(it.metric, []).append(it.label)
+    said = ", ".join(f"{metric} ({', '.join(names)})" for metric, names in labels.items())
+    return f"not decided, as was known before the load: {said}" if said else ""
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
@@ -147,10 +168,18 @@ def power(found: Iterable[Power]) -> Iterator[str]:
 
 def undecidable(found: Iterable[Power]) -> Iterator[str]:
     """What to do about what can't be decided, before it is measured."""
-    if not all(it.can_pass for it in found):
+    found = [*found]
+    if all(it.can_pass for it in found):
+        return
+    held = [it for it in found if not it.can_pass and (it.label, it.metric) not in foretold(found)]
+    todo = "raise modules.compare.budget, or leave it out of modules.compare.labels or gates"
+    if held:
+        names = ", ".join(f"{it.metric} of {it.label}" for it in held)
+        yield f"will probably be INCONCLUSIVE, for too few or too short requests: {names}: {todo}"
+    if len(held) < sum(not it.can_pass for it in found):
         yield (
-            "what has too few or too short requests will probably be INCONCLUSIVE: raise "
-            "modules.compare.budget, or leave it out of modules.compare.labels or gates"
+            "what has too few or too short requests can fail the run, and does not keep it from "
+            "passing"
         )
 
 
@@ -276,6 +305,11 @@ class Case:
     @property
     def holds(self) -> bool:
         return self.verdict in (PASS, IMPROVED)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it counts: what was not decided, as was foretold, neither holds nor fails."""
+        return self.verdict != INFORMATIONAL
 
 
 def cases(comparison: Comparison | None) -> list[Case]:

@@ -53,7 +53,9 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
     for finding, case in zip(comparison.gating, cases(comparison), strict=True):
         if case.verdict == WORSE:
             yield Reason(FAIL, SERVICE, case.line_with_reason)
-        elif not case.holds and not broken[finding.label] and finding not in left_open:
+        elif case.is_decided and not (
+            case.holds or broken.get(finding.label) or finding in left_open
+        ):
             # Where a side is broken that is the reason, and not what is uncertain about it.
             fault = SERVICE if finding.label in failing else MACHINE
             yield Reason(INCONCLUSIVE, fault, case.line_with_reason)

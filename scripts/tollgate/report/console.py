@@ -56,7 +56,7 @@ def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
         shown = paint(verdict.verdict, verdict.verdict, colour)
         return f"{shown}: engine {verdict.share}, to be merged with the others"
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
-    compared = [it for each in verdict.executions for it in cases(each.comparison)]
+    compared = [it for each in verdict.executions for it in cases(each.comparison) if it.is_decided]
     passed = sum(result.verdict == PASS for result in results)
     searched = [it.capacity.result for it in verdict.executions if it.capacity]
     needs_count = results or not (compared or searched)

@@ -44,7 +44,7 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
             passes = not result.decides or result.verdict in let_pass
             _result_case(suite, name, result.criterion, result, passes)
         for compared in cases(execution.comparison):
-            passes = compared.holds or compared.verdict in let_pass
+            passes = compared.holds or not compared.is_decided or compared.verdict in let_pass
             _result_case(suite, name, compared.name, compared, passes)
     for suite in root:
         _count(suite)

@@ -112,7 +112,7 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
 def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
     """The gate after each of its looks, taken anew."""
     gates: list[Gate] = []
-    gate = Gate(comparison.gate.settings)
+    gate = comparison.record.first_gate
     for at_s in comparison.gate.looks_s:
         gate = look(gate, [each.first(int(at_s)) for each in blocks], at_s)
         gates.append(gate)
@@ -155,6 +155,7 @@ def _ruled_out(comparison: Comparison) -> str:
     """`, of search alone: ruled out is a rise of p50 by 5 %, of errors by 0.2 points`. No labels
     where all gate."""
     settings, gating = comparison.gate.settings, comparison.gating
+    gating = [it for it in gating if it.decided]
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     rises = [
