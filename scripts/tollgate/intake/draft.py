@@ -1,0 +1,29 @@
+"""What a source says of a service, before somebody has looked at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tollgate.base.text import UserError
+
+
+class IntakeError(UserError, ValueError):
+    """One line: which source can't be read, where in it, and what to do."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a source says of a service."""
+
+    requests: tuple[dict[str, Any], ...]
+    """As `requests:` of a service in taurus.yml."""
+    data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of data/NAME.csv with their values, as many of each."""
+    url: str | None = None
+    """Where the service answers, if the source says so."""
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables, each with what it is for, such as "cookie session"; never a value."""
+    remarks: tuple[str, ...] = ()
+    """What was guessed or left out, one line each."""
