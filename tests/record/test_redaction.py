@@ -193,7 +193,9 @@ def load_of(tmp_path, **changes):
 
 
 def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path):
-    told = recorded_properties(load_of(tmp_path), {"api_token": "abc", "users": 3}, "x")
+    told = recorded_properties(
+        load_of(tmp_path), {"api_token": "abc", "users": 3}, "x", Redaction()
+    )
     assert told == {"api_token": MARK, "users": "3"}
 
 
@@ -208,7 +210,9 @@ def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path)
 def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes):
     path = load_of(tmp_path, **changes)
     with pytest.raises(TaurusConfigError) as refused:
-        recorded_properties(path, {**given, "api_token": "abc"}, "verdict: execution 'plan'")
+        recorded_properties(
+            path, {**given, "api_token": "abc"}, "verdict: execution 'plan'", Redaction()
+        )
     (name,) = given
     said = str(refused.value)
     assert f"verdict: execution 'plan': run.json holds {MARK} for the property {name}, " in said
@@ -217,4 +221,15 @@ def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes)
 
 def test_a_file_that_is_no_plan_is_not_read_without_need(tmp_path):
     (tmp_path / "their.jmx").write_text(document())
-    assert recorded_properties(tmp_path / "nowhere.jmx", {"rate": 5}, "x") == {"rate": "5"}
+    assert recorded_properties(tmp_path / "nowhere.jmx", {"rate": 5}, "x", Redaction()) == {
+        "rate": "5"
+    }
+
+
+def test_a_variable_is_secret_whatever_its_name_and_however_short_its_value():
+    made = Redaction()
+    made.add("SHOP_WORD", "zq7")
+    shown = made.settings({"properties": {"SHOP_WORD": "zq7", "rate": "zq7"}})
+    assert shown == {"properties": {"SHOP_WORD": MARK, "rate": "zq7"}}
+    assert made.hide("user=ann&word=zq7") == f"user=ann&word={MARK}"
+    assert made.hide("SHOP_WORD=zq7") == f"SHOP_WORD={MARK}"

@@ -95,3 +95,31 @@ def test_two_services_and_two_kinds_are_refused():
     for given in (["shop", "depot"], ["check", "load"]):
         with pytest.raises(SettingError, match=f"-{given[0]} and -{given[1]} are two"):
             composition.chosen(given, ["shop", "depot"], kinds)
+
+
+SECRET = {"environment": ["SHOP_KEY"], "headers": {"X-Key": "${__P(SHOP_KEY)}"}}
+
+
+def test_what_the_environment_holds_is_given_to_jmeter(composed):
+    found, config = composed("check", "shop", {**URL, **SECRET}, {"SHOP_KEY": "S3CRET"})
+    jmeter = config["modules"]["jmeter"]
+    assert jmeter["properties"]["SHOP_KEY"] == "S3CRET"
+    assert jmeter["csv-jtl-flags"]["url"] is True
+    assert "S3CRET" not in found.plan.read_text()
+    assert composition.secrets_of({"scenarios": {"shop": {**URL, **SECRET}}}) == {"SHOP_KEY"}
+
+
+def test_samples_are_written_without_urls_where_one_may_hold_a_secret(composed):
+    requests = [{"label": "list", "url": "/items?key=${__urlencode(${__P(SHOP_KEY)})}"}]
+    _, config = composed(
+        "compare", "shop", {**URL, **SECRET, "requests": requests}, {"SHOP_KEY": "a"}
+    )
+    assert config["modules"]["jmeter"]["csv-jtl-flags"]["url"] is False
+    body = [{"label": "in", "url": "/login", "method": "POST", "body": {"a": "${__P(SHOP_KEY)}"}}]
+    _, config = composed("check", "shop", {**URL, **SECRET, "requests": body}, {"SHOP_KEY": "a"})
+    assert config["modules"]["jmeter"]["csv-jtl-flags"]["url"] is True
+
+
+def test_a_variable_that_is_not_set_is_refused_by_name(composed):
+    with pytest.raises(SettingError, match="SHOP_KEY"):
+        composed("check", "shop", {**URL, **SECRET}, {})

@@ -88,8 +88,16 @@ class Redaction:
 
     def __init__(self) -> None:
         self._taken: set[tuple[str, str]] = set()
+        self._variables: set[str] = set()
         self._known: frozenset[tuple[str, str]] = frozenset()
         self._whole = self._named = re.compile(_NEVER)
+
+    def add(self, name: str, value: str) -> None:
+        """Have the value of a variable hidden, whatever its name: `SHOP_PASSWORD` also where it
+        stands behind `password`."""
+        self._variables.add(name)
+        for known in {name, name.rpartition("_")[2]}:
+            self._take(known, value)
 
     def settings(self, given: Any, name: str = "", is_property: bool = False) -> Any:
         """Settings, nested as they may be, with the mark in the place of each secret. name: that
@@ -100,7 +108,7 @@ class Redaction:
             return [self.settings(each, name, is_property) for each in given]
         if given is None or isinstance(given, bool) or str(given).lower() in ("", "true", "false"):
             return given
-        if is_secret(name):
+        if is_secret(name) or name in self._variables:
             self._take(name, str(given))
             return MARK
         return self.text(given) if isinstance(given, str) else given

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from lxml import etree
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
 from tollgate.plan import nodes
+from tollgate.plan.expressions import reads_property
 from tollgate.plan.inline import fragment
 from tollgate.plan.jmx import is_sampler_kind
 from tollgate.plan.model import FLOW_CONTROL
@@ -35,6 +37,7 @@ _SETTINGS = {
     "version": "5.6.3",
 }
 _DEFAULTS, _DATA = "ConfigTestElement", "CSVDataSet"
+_HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 _TIMEOUT_MS = 5000
 
 
@@ -74,10 +77,27 @@ class Parts:
         """Whether an arrival of some label sends several requests, one after the other."""
         return any(len(it.samples) > 1 for it in self.requests)
 
+    def has_in_urls(self, properties: Iterable[str]) -> bool:
+        """Whether the URL of some request may hold one of these properties of JMeter."""
+        around = (it.itertext() for it in self.common if it.tag == "Arguments")
+        urls = (_url_texts(it) for each in self.requests for it in each.elements)
+        text = "\n".join(chain.from_iterable([*around, *urls]))
+        return any(reads_property(text, name) for name in properties)
+
     @property
     def everywhere(self) -> list[etree._Element]:
         """Copies of `common` and `data`."""
         return copies([*self.common, *self.data])
+
+
+def _url_texts(element: etree._Element) -> Iterator[str]:
+    """What a URL is made of: paths, arguments of requests without a body, variables."""
+    yield from (text for it in element.iter("Arguments") for text in it.itertext())
+    for sampler in element.iter(*_HTTP):
+        texts = {it.get("name"): it.text or "" for it in sampler.iter("stringProp", "boolProp")}
+        yield texts.get("HTTPSampler.path", "")
+        if texts.get("HTTPSampler.method") not in ("POST", "PUT", "PATCH"):
+            yield from sampler.itertext()
 
 
 def copies(elements: Iterable[etree._Element]) -> list[etree._Element]:

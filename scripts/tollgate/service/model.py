@@ -90,6 +90,9 @@ class ServiceSettings:
     """Of compare: the command that builds the app."""
     link: Listed = ()
     """Of compare: files that git ignores and the app needs, such as .env."""
+    environment: Listed = ()
+    """Variables of the environment that requests refer to as ${__P(NAME)}. Their values are secret:
+    no file of the run holds one."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import STATE, SUITE
-from tollgate.base.settings import SettingError, weights
+from tollgate.base.settings import SettingError, names, weights
 from tollgate.base.text import did_you_mean
 from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.forecast.model import Followed, Forecast
@@ -80,6 +80,13 @@ def services_of(config: Mapping[str, Any]) -> list[str]:
     return [str(name) for name, it in found.items() if is_service(it)]
 
 
+def secrets_of(config: Mapping[str, Any]) -> set[str]:
+    """The variables of the environment that services of taurus.yml keep secrets in."""
+    found = config.get("scenarios") or {}
+    given = (it.get("environment") for it in found.values() if is_service(it))
+    return {name for it in given if it for name in names(it if isinstance(it, str) else [*it])}
+
+
 def chosen(given: Sequence[str], services: Collection[str], kinds: Mapping[str, Any]) -> str | None:
     """The service among the names on the command line. kinds: the aliases of taurus.yml. Raises
     SettingError for two services, and for two kinds."""
@@ -122,6 +129,7 @@ def compose(
     composed = None
     for _, name in found:
         composed = _compose(config, read_service(name, services[name]))
+        _give_secrets(config, composed, environment or {})
     if not (composed and is_only):
         return None
     if composed.parts:
@@ -184,6 +192,21 @@ def _compose(config: BetterDict, service: Service) -> Composed:
         made.merge({"probes": given.get("probes", [])})
     config["scenarios"][service.name] = made
     return Composed(service, shape, plan, parts)
+
+
+def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[str, str]) -> None:
+    """Give JMeter what the environment holds for a service, as properties, which no file of the run
+    shows. A URL that has one in it would stand in the samples, so these are written without."""
+    wanted, jmeter = composed.service.settings.environment, config.get("modules").get("jmeter")
+    for name in wanted:
+        if not environment.get(name):
+            raise SettingError(
+                f"scenarios.{composed.service.name}.environment names {name}, and no variable of "
+                "that name is set: the comment in taurus.yml says what it is for, export it"
+            )
+        jmeter.get("properties")[name] = environment[name]
+    if composed.parts and composed.parts.has_in_urls(wanted):
+        jmeter.get("csv-jtl-flags")["url"] = False
 
 
 def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:

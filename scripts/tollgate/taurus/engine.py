@@ -64,6 +64,8 @@ class Engine(secrecy.RecordingEngine):
         try:
             run_file.check(self.config)
             self.unify_config()
+            for name in composition.secrets_of(self.config):
+                self.redaction.add(name, os.environ.get(name, ""))
             composed = composition.compose(self.config, self.service, os.environ)
             under_way(self).composed = composed
         except (SettingError, Pm2Error) as problem:

@@ -39,10 +39,12 @@ def checked_settings(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return found.kind, is_set
 
 
-def recorded_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
+def recorded_properties(
+    plan: Path, given: Mapping[str, Any], where: str, redaction: Redaction
+) -> dict[str, str]:
     """The properties as run.json has them, without their secrets. Raises TaurusConfigError where
     the plan reads otherwise with them, for the run is judged by what run.json holds; PlanError."""
-    true, shown = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
+    true, shown = {key: str(value) for key, value in given.items()}, redaction.properties(given)
     secret = [name for name in true if shown[name] != true[name]]
     if not secret or read_plan(plan, shown) == (meant := read_plan(plan, true)):
         return shown

@@ -100,7 +100,9 @@ class Verdict(Reporter):
         declared = declared_apps() if names else {}
         where = f"verdict: execution {executor.label!r}"
         plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
-        properties = refusals.recorded_properties(self.folder / plan, executor.properties, where)
+        properties = refusals.recorded_properties(
+            self.folder / plan, executor.properties, where, self._redaction
+        )
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or Path(executor.original_jmx)
         refusals.refuse_missing_files(original, executor.properties, where)
@@ -159,6 +161,10 @@ class Verdict(Reporter):
         super().shutdown()
         self._look_at_clock()
 
+    @property
+    def _redaction(self) -> Redaction:
+        return getattr(self.engine, "redaction", None) or Redaction()
+
     def _look_at_clock(self) -> None:
         step = self.clock.look()
         if step is None:
@@ -213,10 +219,9 @@ class Verdict(Reporter):
         self.manifest.watching = known.watching.so_far() if known.watching else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
-            redaction = getattr(self.engine, "redaction", None) or Redaction()
             said = room.explained(reason, self.engine.artifacts_dir)
             said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
-            self.manifest.problem = f"the run ended with an error: {redaction.hide(said)}"
+            self.manifest.problem = f"the run ended with an error: {self._redaction.hide(said)}"
         if known.remote:
             self.manifest = divide(self.manifest, self.folder, known.remote.engines())
         manifest.write(self.manifest, self.folder)
