@@ -27,3 +27,7 @@ class Draft:
     """Environment variables, each with what it is for, such as "cookie session"; never a value."""
     remarks: tuple[str, ...] = ()
     """What was guessed or left out, one line each."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the service in taurus.yml, such as `cookies`."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The text of each further file, such as a Test Fragment, by its path in the suite."""

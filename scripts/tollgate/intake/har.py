@@ -1,0 +1,276 @@
+"""A recording of the browser (HAR 1.2) as one label: a visit, page by page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tollgate.intake.answers import given_by
+from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.message import WORD, Message
+from tollgate.intake.variables import Step, Variables, extractors
+
+#: Seconds without a request that begin another part of the visit, and the longest pause written.
+PAUSE_S, LONGEST_PAUSE_S = 1.0, 1.0
+_STATIC_TYPES = ("image", "stylesheet", "script", "font", "media", "texttrack", "manifest")
+_STATIC_MIMES = re.compile(r"(image|font|video|audio)/.*|text/css.*|.*(java|ecma)script.*")
+_STATIC_FILES = re.compile(r".*\.(css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|otf|mp4)")
+#: Cookies of those who count visitors, which no service of one's own reads.
+_OF_COUNTERS = re.compile(r"_ga.*|_gid|_gat.*|_fb[pc]|_hj.*|__utm.*|_pk_.*|ajs_.*|amp(litude)?_.*")
+_HELP = "record it anew in the browser and save it with content"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A request of the recording and its answer, as the file has them."""
+
+    request: Mapping[str, Any]
+    response: Mapping[str, Any]
+    page: str
+    kind: str
+    began_s: float
+    ended_s: float
+
+    @property
+    def origin(self) -> str:
+        url = urlsplit(self.request["url"])
+        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+
+    @property
+    def status(self) -> int:
+        return int(self.response["status"])
+
+    @property
+    def is_static(self) -> bool:
+        mime = str((self.response.get("content") or {}).get("mimeType") or "").lower()
+        if self.kind:
+            return self.kind in _STATIC_TYPES
+        path = urlsplit(self.request["url"]).path.lower()
+        return bool(_STATIC_MIMES.fullmatch(mime) or _STATIC_FILES.fullmatch(path))
+
+    def header(self, name: str, of: str = "request") -> list[str]:
+        given = getattr(self, of).get("headers") or []
+        return [it["value"] for it in given if it["name"].lower() == name]
+
+
+def read_har(path: Path, name: str, url: str | None = None, with_static: bool = False) -> Draft:
+    """What a recording says of a service.
+
+    name: of the service, which begins the names of the variables of the environment. url: of the
+    requests that are meant, if not those to the host of the first page. with_static: whether
+    images, scripts and the like are asked for as well. Raises IntakeError."""
+    entries = _entries(path)
+    own = _own_origin(path, entries, url)
+    remarks: list[str] = []
+    kept = _selected(entries, own, with_static, remarks)
+    if not kept:
+        raise IntakeError(f"{path}: has no request to {own} that a load can send: {_HELP}")
+    steps = [_step(path, it) for it in kept]
+    _give_labels(steps)
+    variables = Variables(name)
+    cookies = _cookies(kept, variables, remarks)
+    variables.put(steps)
+    requests = _visit(kept, steps, name, remarks)
+    return Draft(
+        requests=(requests,),
+        url=own,
+        secrets=variables.secrets,
+        remarks=(*remarks, *variables.remarks),
+        settings={"cookies": cookies} if cookies else {},
+    )
+
+
+def is_har(document: object) -> bool:
+    """Whether JSON is a HAR."""
+    log = document.get("log") if isinstance(document, Mapping) else None
+    return isinstance(log, Mapping) and isinstance(log.get("entries"), list)
+
+
+def _entries(path: Path) -> list[_Entry]:
+    """In the order in which they were sent."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise IntakeError(f"{path}: can't be read ({problem.strerror}): check the path") from None
+    except ValueError as problem:
+        raise IntakeError(f"{path}: is no JSON ({problem}): {_HELP}") from None
+    if not is_har(document):
+        raise IntakeError(f"{path}: has no log.entries, so that it is no HAR: {_HELP}")
+    found = []
+    for place, it in enumerate(document["log"]["entries"]):
+        try:
+            began_s = datetime.fromisoformat(
+                re.sub(r"(\.\d{6})\d+", r"\1", it["startedDateTime"]).replace("Z", "+00:00")
+            ).timestamp()
+            entry = _Entry(
+                *(it["request"], it["response"], str(it.get("pageref") or "")),
+                *(str(it.get("_resourceType") or ""), began_s),
+                began_s + max(0.0, float(it.get("time") or 0)) / 1000,
+            )
+            _ = entry.origin, entry.status, entry.request["method"]
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            where = f"{path}: log.entries[{place}]"
+            raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
+        found.append(entry)
+    return sorted(found, key=lambda it: it.began_s)
+
+
+def _own_origin(path: Path, entries: Sequence[_Entry], url: str | None) -> str:
+    """Of the service: the one that is named if it was recorded, else that of the first page."""
+    origins = [it.origin for it in entries if it.origin.startswith("http")]
+    if not origins:
+        raise IntakeError(f"{path}: has no request by HTTP: {_HELP}")
+    if url and url.rstrip("/") in origins:
+        return url.rstrip("/")
+    pages = (it.origin for it in entries if it.kind == "document" or _is_page(it))
+    return next((it for it in pages if it.startswith("http")), origins[0])
+
+
+def _is_page(entry: _Entry) -> bool:
+    mime = str((entry.response.get("content") or {}).get("mimeType") or "")
+    return mime.startswith("text/html") and entry.request["method"] == "GET"
+
+
+def _selected(
+    entries: Iterable[_Entry], own: str, with_static: bool, remarks: list[str]
+) -> list[_Entry]:
+    """Those that a load sends; of the others a remark says why not."""
+    kept: list[_Entry] = []
+    others, static, left = Counter(), Counter(), Counter()
+    for it in entries:
+        where = urlsplit(it.request["url"])
+        if it.origin != own:
+            if where.scheme in ("http", "https", "ws", "wss"):
+                others[where.hostname or "?"] += 1
+        elif it.is_static and not with_static:
+            static[Path(where.path).suffix.lstrip(".") or "others"] += 1
+        elif why := _unfit(it):
+            left[f"{it.request['method']} {_shown_path(where.path)}, {why}"] += 1
+        else:
+            kept.append(it)
+    for what, found in (("to other hosts", others), ("of static files", static)):
+        if found:
+            listed = ", ".join(f"{name} ({n})" for name, n in found.most_common())
+            remarks.append(f"left out: {sum(found.values())} {what}: {listed}")
+    remarks += [f"left out: {it}{f' ({n} times)' * (n > 1)}" for it, n in left.items()]
+    return kept
+
+
+def _shown_path(path: str) -> str:
+    """As a remark has it: a part of it may be secret."""
+    return "/".join(it if it == "" or WORD.fullmatch(it) else "..." for it in path.split("/"))
+
+
+def _unfit(entry: _Entry) -> str:
+    if entry.request["method"].upper() == "OPTIONS":
+        return "which the browser sends of its own accord"
+    if entry.status == 101 or entry.kind == "websocket":
+        return "a WebSocket"
+    if entry.status <= 0:
+        return "which was not answered"
+    if entry.status >= 400:
+        return f"which was answered by {entry.status}"
+    message = Message.of(entry.request)
+    if message.kind == "files":
+        return "which sends files"
+    if "${" in json.dumps([message.segments, message.query, message.headers, message.body]):
+        return "which holds ${, a variable to JMeter"
+    return ""
+
+
+def _step(path: Path, entry: _Entry) -> Step:
+    try:
+        return Step(Message.of(entry.request), given_by(entry.response))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise IntakeError(f"{path}: {entry.request['method']}: {problem!r}: {_HELP}") from None
+
+
+def _give_labels(steps: Iterable[Step]) -> None:
+    taken: Counter[str] = Counter()
+    for it in steps:
+        label = "-".join(it.message.words)[:50] or "home"
+        taken[label] += 1
+        it.label = label if taken[label] == 1 else f"{label}-{taken[label]}"
+
+
+def _cookies(
+    entries: Iterable[_Entry], variables: Variables, remarks: list[str]
+) -> list[dict[str, str]]:
+    """Cookies that the browser had before the recording, each in a variable of the environment. All
+    others come from the service's answers."""
+    had: dict[str, str] = {}
+    given: set[str] = set()
+    for entry in entries:
+        for header in entry.header("cookie"):
+            for pair in header.split(";"):
+                name, _, value = pair.strip().partition("=")
+                if name and name not in given:
+                    had.setdefault(name, value)
+        lines = (line for it in entry.header("set-cookie", "response") for line in it.split("\n"))
+        given.update(line.partition("=")[0].strip() for line in lines)
+    counters = [it for it in had if _OF_COUNTERS.fullmatch(it)]
+    if counters:
+        remarks.append(f"left out: the cookies {', '.join(counters)} of those who count visitors")
+    return [
+        {
+            "name": name,
+            "value": variables.secret(f"cookie_{name}", value, f"the cookie {name}"),
+            "domain": "${__P(host,127.0.0.1)}",
+            "path": "/",
+        }
+        for name, value in had.items()
+        if name not in counters
+    ]
+
+
+def _visit(
+    entries: Sequence[_Entry], steps: Sequence[Step], name: str, remarks: list[str]
+) -> dict[str, Any]:
+    """One arrival: the pages in their order, each a transaction, with pauses between them."""
+    parts: list[list[Step]] = []
+    do: list[dict[str, Any]] = []
+    pauses: dict[int, float] = {}
+    last: _Entry | None = None
+    until_s = 0.0
+    for entry, step in zip(entries, steps, strict=True):
+        gap_s = entry.began_s - until_s
+        if last is None or entry.page != last.page or gap_s >= PAUSE_S:
+            if last is not None and gap_s > 0.05:
+                pauses[len(parts)] = gap_s
+            parts.append([])
+        parts[-1].append(step)
+        last, until_s = entry, max(until_s, entry.ended_s)
+    if len(steps) == 1:
+        return _request(entries[0], steps[0])
+    answers = dict(zip(map(id, steps), entries, strict=True))
+    for place, part in enumerate(parts):
+        if place in pauses:
+            ms = round(1000 * min(pauses[place], LONGEST_PAUSE_S))
+            do.append({"action": "pause", "pause-duration": f"{ms}ms"})
+        asked = [_request(answers[id(it)], it) for it in part]
+        page = {"transaction": f"page-{place + 1}-{part[0].label}", "do": asked}
+        do += [page] if len(parts) > 1 else asked
+    if longest := [it for it in pauses.values() if it > LONGEST_PAUSE_S]:
+        remarks.append(
+            f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s, so that a "
+            "visit needs few threads"
+        )
+    return {"transaction": f"visit-{name}", "do": do}
+
+
+def _request(entry: _Entry, step: Step) -> dict[str, Any]:
+    found = {"label": step.label, **step.message.request(), **extractors(step)}
+    if 300 <= entry.status < 400 and entry.status != 304:
+        # What it leads to is a request of its own in the recording.
+        found["follow-redirects"] = False
+    if entry.status != 304:
+        is_code = {"subject": "http-code", "contains": [str(entry.status)], "regexp": False}
+        found["assert"] = [is_code]
+    return found

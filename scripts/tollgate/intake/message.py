@@ -1,0 +1,190 @@
+"""A recorded request in parts, each value of which can give way to a variable."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+
+#: Of headers that the browser, or JMeter, sends of its own accord.
+_OWN_HEADERS = re.compile(
+    r"(:.*|host|connection|content-length|cookie|user-agent|accept-encoding|accept-language|dnt"
+    r"|origin|referer|sec-.*|upgrade.*|cache-control|pragma|priority|if-.*|te|trailer|range"
+    r"|transfer-encoding|keep-alive|proxy-connection)",
+    re.IGNORECASE,
+)
+_FORM, _JSON = "application/x-www-form-urlencoded", "json"
+_SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
+_XML = re.compile(r"(?P<head><(?:\w+:)?(?P<name>\w+)(?:\s[^<>]*)?>)(?P<value>[^<>]+)(?=</)")
+#: A part of a path that names what is asked for; others may be numbers of things, or secrets.
+WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
+#: Around a variable that stands for a number of JSON.
+_BARE = "\ue000"
+_REFERENCE = re.compile(r"(\$\{(?:[^{}]|\{[^{}]*\})*\})")
+
+
+@dataclass
+class Slot:
+    """A value of a request. where: path, query, form, json, xml or header. put: writes another one
+    in its place. scheme: what stands before it in a header, such as `Bearer `."""
+
+    where: str
+    name: str
+    value: str
+    put: Callable[[str], None] = field(repr=False)
+    scheme: str = ""
+
+
+@dataclass
+class Message:
+    """One request. headers: those that a load has to send as well. body: a list of pairs of a form,
+    what JSON says, or text."""
+
+    method: str
+    segments: list[str]
+    query: list[list[str]]
+    headers: dict[str, str]
+    body: Any = None
+    kind: str = ""
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any]) -> Message:
+        """Raises KeyError, TypeError, ValueError for what is no request of a HAR."""
+        url = urlsplit(request["url"])
+        given = {it["name"]: it["value"] for it in request.get("headers") or []}
+        headers = {
+            name: value
+            for name, value in given.items()
+            if not _OWN_HEADERS.fullmatch(name) and (name.lower(), value) != ("accept", "*/*")
+        }
+        post = request.get("postData") or {}
+        body, kind = _body(post) if post.get("text") or post.get("params") else (None, "")
+        return cls(
+            str(request["method"]).upper(),
+            [unquote(it) for it in url.path.split("/")[1:]] or [""],
+            [list(it) for it in parse_qsl(url.query, keep_blank_values=True)],
+            headers,
+            body,
+            kind,
+        )
+
+    def slots(self) -> list[Slot]:
+        """All values that it sends."""
+        found = [
+            Slot("path", self.segments[at - 1] if at else "", it, _putter(self.segments, at))
+            for at, it in enumerate(self.segments)
+            if it
+        ]
+        found += [Slot("query", it[0], it[1], _putter(it, 1)) for it in self.query]
+        for name, value in self.headers.items():
+            scheme = _SCHEME.fullmatch(value)
+            head = scheme["scheme"] if scheme else ""
+            put = _putter(self.headers, name, head)
+            found.append(Slot("header", name, value.removeprefix(head), put, head))
+        if self.kind == "form":
+            found += [Slot("form", it[0], it[1], _putter(it, 1)) for it in self.body]
+        elif self.kind == "json":
+            found += _leaves(self, "body", "")
+        elif self.kind == "xml":
+            found += [
+                Slot("xml", it["name"], it["value"], _replacer(self, it[0], it["value"]))
+                for it in _XML.finditer(self.body)
+            ]
+        return found
+
+    @property
+    def words(self) -> list[str]:
+        """What its label is made of, without what differs from visitor to visitor."""
+        words = [] if self.method in ("GET", "HEAD") else [self.method.lower()]
+        for it in filter(None, self.segments):
+            words += re.findall("[A-Za-z0-9]+", it) if WORD.fullmatch(it) else ["id"]
+        return words
+
+    def request(self) -> dict[str, Any]:
+        """As taurus.yml has it, without a label."""
+        url = "/" + "/".join(
+            _quoted(it, lambda text: quote(text, safe="~@:!$'()*+,;=")) for it in self.segments
+        )
+        if self.query:
+            url += "?" + _pairs(self.query)
+        found: dict[str, Any] = {"url": url}
+        if self.method != "GET":
+            found["method"] = self.method
+        if self.headers:
+            found["headers"] = dict(self.headers)
+        if self.kind:
+            found["body"] = self._written_body()
+        return found
+
+    def _written_body(self) -> Any:
+        if self.kind == "form":
+            as_mapping = dict(self.body)
+            return as_mapping if len(as_mapping) == len(self.body) else _pairs(self.body)
+        if self.kind != "json":
+            return self.body
+        text = json.dumps(self.body, ensure_ascii=False)
+        if isinstance(self.body, dict) and _BARE not in text:
+            return self.body
+        return re.sub(f'"{_BARE}(.*?){_BARE}"', r"\1", text)
+
+
+def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
+    """(body, kind): kind is "form", "json", "xml", "text" or "files"."""
+    mime, text = str(post.get("mimeType") or "").lower(), str(post.get("text") or "")
+    if "multipart/" in mime:
+        return None, "files"
+    if _FORM in mime or not text:
+        pairs = [[it["name"], it.get("value") or ""] for it in post.get("params") or []]
+        by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]
+        return by_text or [[unquote(part) for part in it] for it in pairs], "form"
+    try:
+        return json.loads(text), "json"
+    except ValueError:
+        return text, "xml" if "xml" in mime or text.lstrip().startswith("<") else "text"
+
+
+def _putter(holder: Any, key: Any, head: str = "") -> Callable[[str], None]:
+    return lambda text: holder.__setitem__(key, head + text)
+
+
+def _replacer(message: Message, whole: str, value: str) -> Callable[[str], None]:
+    def put(text: str) -> None:
+        message.body = message.body.replace(whole, whole.removesuffix(value) + text, 1)
+
+    return put
+
+
+def _leaves(holder: Any, key: Any, name: str) -> Iterator[Slot]:
+    """Of JSON. A variable in the place of a number stands without quotes."""
+    is_body = isinstance(holder, Message)
+    value = holder.body if is_body else holder[key]
+    if isinstance(value, dict):
+        for inner in list(value):
+            yield from _leaves(value, inner, inner)
+    elif isinstance(value, list):
+        for at in range(len(value)):
+            yield from _leaves(value, at, name)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        around = "" if isinstance(value, str) else _BARE
+
+        def put(text: str) -> None:
+            text = f"{around}{text}{around}"
+            if is_body:
+                holder.body = text
+            else:
+                holder[key] = text
+
+        yield Slot("json", name, str(value), put)
+
+
+def _quoted(text: str, how: Callable[[str], str]) -> str:
+    """Quoted for a URL but for references to variables, which JMeter replaces before."""
+    parts = _REFERENCE.split(text)
+    return "".join(it if at % 2 else how(it) for at, it in enumerate(parts))
+
+
+def _pairs(pairs: list[list[str]]) -> str:
+    return "&".join("=".join(_quoted(it, quote_plus) for it in pair) for pair in pairs)

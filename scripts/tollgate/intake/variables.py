@@ -1,0 +1,187 @@
+"""Which values of recorded requests give way to variables: what an answer before gives is taken out
+of that answer, what is secret comes from the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from tollgate.intake.answers import Given
+from tollgate.intake.message import Message, Slot
+from tollgate.record.redaction import is_secret
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
+_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
+_HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
+#: A token of that length that no answer gives may be a password of some kind.
+_LONG = 20
+_CREDENTIALS = ("authorization", "proxy-authorization")
+#: Shorter values of secrets are not looked for inside of others.
+_LEAST = 6
+#: What names in a path say that the segment behind them is the number of one thing.
+_IDS = ("id", "uuid", "guid", "key", "slug", "code", "number", "token", "hash")
+
+
+@dataclass
+class Step:
+    """A request of the recording, and what its answer gives. extractors: what later steps need of
+    that, by the names of variables."""
+
+    message: Message
+    given: Sequence[Given]
+    label: str = ""
+    extractors: dict[str, Given] = field(default_factory=dict)
+
+
+class Variables:
+    """prefix: of the environment's variables. secrets: what each of these holds."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._values: dict[str, str] = {}
+        self.secrets: dict[str, str] = {}
+        self.remarks: list[str] = []
+
+    def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
+        """The reference to a variable of the environment that holds a value. slot: where it stands
+        from now on."""
+        stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}").strip("_").upper()
+        if stem[:1].isdigit():
+            stem = f"_{stem}"
+        number, name = 1, stem
+        while self._values.get(name, value) != value:
+            number += 1
+            name = f"{stem}_{number}"
+        self._values[name] = value
+        self.secrets.setdefault(name, words)
+        reference = _reference(name, slot)
+        if slot:
+            slot.put(reference)
+        return reference
+
+    def put(self, steps: Sequence[Step]) -> None:
+        """Put variables into all requests, in their order."""
+        offered: dict[str, list[tuple[Step, Given]]] = {}
+        sent: set[str] = set()
+        for step in steps:
+            for slot in step.message.slots():
+                self._put_one(step, slot, offered, sent)
+            sent.update(it.value for it in step.message.slots())
+            for given in step.given:
+                if given.value not in sent:
+                    offered.setdefault(given.value, []).append((step, given))
+        for step in steps:
+            self._hide(step.message)
+
+    def _put_one(
+        self,
+        step: Step,
+        slot: Slot,
+        offered: dict[str, list[tuple[Step, Given]]],
+        sent: set[str],
+    ) -> None:
+        places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
+        if found := next(places, None):
+            slot.put(f"${{{_variable(*found)}}}")
+        elif any(len(it) >= _LEAST and it in slot.value for it in self._values.values()):
+            pass  # what is secret in one place is hidden in all others at the end
+        elif words := _secret(slot):
+            self.secret(words[0], slot.value, f"{words[1]} of {step.label}", slot)
+        elif _is_made(slot.value) and slot.value not in sent:
+            self.remarks.append(
+                f"{step.label} sends a value that looks generated ({slot.where}"
+                f"{f' {slot.name}' if slot.name else ''}), and no answer before it gives that: "
+                "see whether it still holds"
+            )
+
+    def _hide(self, message: Message) -> None:
+        """What is secret in one place is so in all others."""
+        for name, value in self._values.items():
+            if len(value) < _LEAST:
+                continue
+            for slot in message.slots():
+                if value in slot.value:
+                    slot.put(slot.value.replace(value, _reference(name, slot)))
+            if isinstance(message.body, str):
+                message.body = message.body.replace(value, _reference(name))
+
+
+def _reference(name: str, slot: Slot | None = None) -> str:
+    """To a variable of the environment, as JMeter has it."""
+    found = f"${{__P({name})}}"
+    return f"${{__urlencode({found})}}" if slot and slot.where in ("path", "query") else found
+
+
+def _variable(step: Step, given: Given) -> str:
+    """The variable into which a step takes a value out of its answer."""
+    stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}").strip("_").lower()
+    number, name = 1, stem
+    while step.extractors.get(name, given).extractor != given.extractor:
+        number += 1
+        name = f"{stem}_{number}"
+    step.extractors[name] = given
+    return name
+
+
+def extractors(step: Step) -> dict[str, Any]:
+    """As taurus.yml has them."""
+    found: dict[str, Any] = {}
+    for name, given in step.extractors.items():
+        kind, how = given.extractor
+        found.setdefault(kind, {})[name] = how
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _is_made(value: str) -> bool:
+    """Whether a value looks as if a program had made it up."""
+    if _DATE.fullmatch(value):
+        return False
+    return any(it.fullmatch(value) for it in (_UUID, _JWT, _TOKEN, _HEX))
+
+
+def _is_meant(given: Given, slot: Slot) -> bool:
+    """Whether a request sends what an answer has given, and not by chance the same."""
+    if _is_made(given.value):
+        return True
+    name, wanted, around = _plain(given.name), _plain(slot.name), _plain(given.around)
+    singular = {it.removesuffix("s") for it in (name, around) if it}
+    if slot.where == "path":
+        return name.endswith(_IDS) or wanted.removesuffix("s") in singular - {""}
+    return name == wanted or (name == "id" and wanted.removesuffix("id") in {around, *singular})
+
+
+def _secret(slot: Slot) -> tuple[str, str] | None:
+    """(the end of the variable's name, what it holds) of a value that is secret."""
+    if slot.where == "header" and slot.name.lower() in _CREDENTIALS:
+        return _of_credentials(slot)
+    is_long = len(slot.value) >= _LONG and not _UUID.fullmatch(slot.value)
+    is_opaque = bool(_JWT.search(slot.value)) or (is_long and _looks_random(slot.value))
+    if slot.where == "path":
+        return ("path", "a part of the path") if is_opaque else None
+    if not is_secret(slot.name) and not is_opaque:
+        return None
+    places = {"header": "the header", "query": "the parameter", "form": "the field"}
+    return slot.name or "value", f"{places.get(slot.where, 'the field')} {slot.name}".strip()
+
+
+def _of_credentials(slot: Slot) -> tuple[str, str]:
+    scheme = slot.scheme.strip().lower()
+    if scheme == "basic":
+        return scheme, "base64 of USER:PASSWORD for the header Authorization"
+    return scheme or slot.name, f"the {scheme or 'whole'} value of the header {slot.name}"
+
+
+def _looks_random(value: str) -> bool:
+    """Whether letters and digits follow each other as in no word."""
+    kinds = re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", re.sub(r"\d", "0", value)))
+    changes = sum(one != other for one, other in pairwise(kinds))
+    return bool(_TOKEN.fullmatch(value)) and changes >= len(value) / 5

@@ -1,0 +1,235 @@
+"""A recording of the browser as a service: what is kept, in which order, and what becomes of
+secrets and of what answers give."""
+
+import json
+
+import pytest
+import yaml
+
+from support.recordings import entry, har
+from tollgate.intake.draft import IntakeError
+from tollgate.intake.har import read_har
+from tollgate.service.model import read_service
+
+OWN = "https://shop.example"
+TOKEN = "b7Kq2Zx9Lm4Wv8Tn3Rc6Yd1P"
+CODE = {"subject": "http-code", "contains": ["200"], "regexp": False}
+
+
+def draft(tmp_path, *entries, **more):
+    return read_har(har(tmp_path / "a.har", *entries), "shop", **more)
+
+
+def steps(found):
+    """All requests of a draft, in their order, by their labels."""
+
+    def walk(items):
+        for it in items:
+            if "do" in it:
+                yield from walk(it["do"])
+            elif "label" in it:
+                yield it["label"], it
+
+    return dict(walk(found.requests))
+
+
+def test_pages_are_transactions_of_one_visit_with_their_pauses(tmp_path):
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/", at_s=0, page="1", mime="text/html"),
+        entry(f"{OWN}/items", at_s=0.1, page="1"),
+        entry(f"{OWN}/cart", at_s=0.6, page="2"),
+        entry(f"{OWN}/pay", at_s=30, page="2"),
+    )
+    (visit,) = found.requests
+    assert visit["transaction"] == "visit-shop"
+    shape = [it.get("transaction") or it["pause-duration"] for it in visit["do"]]
+    assert shape == ["page-1-home", "480ms", "page-2-cart", "1000ms", "page-3-pay"]
+    assert [it["label"] for it in visit["do"][0]["do"]] == ["home", "items"]
+    assert found.url == OWN
+    assert any("29 s" in it for it in found.remarks)
+
+
+def test_other_hosts_files_and_failed_requests_are_left_out_by_name(tmp_path):
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/", mime="text/html"),
+        entry("https://cdn.example/lib.js", at_s=0.1),
+        entry("https://count.example/hit?u=1", at_s=0.1),
+        entry(f"{OWN}/style.css", at_s=0.1, mime="text/css"),
+        entry(f"{OWN}/favicon", at_s=0.1, kind="image", mime=""),
+        entry(f"{OWN}/missing", at_s=0.2, status=404),
+        entry(f"{OWN}/items", method="OPTIONS", at_s=0.2, status=204),
+        entry(f"{OWN}/items", at_s=0.3),
+    )
+    assert [*steps(found)] == ["home", "items"]
+    told = "\n".join(found.remarks)
+    assert "2 to other hosts: cdn.example (1), count.example (1)" in told
+    assert "2 of static files: css (1), others (1)" in told
+    assert "GET /missing, which was answered by 404" in told
+    assert "OPTIONS /items" in told
+
+
+def test_files_are_asked_for_where_somebody_wants_them(tmp_path):
+    entries = [entry(f"{OWN}/", mime="text/html"), entry(f"{OWN}/a.css", at_s=0.1, mime="text/css")]
+    assert [*steps(draft(tmp_path, *entries, with_static=True))] == ["home", "a-css"]
+
+
+def test_the_service_is_the_one_that_somebody_names(tmp_path):
+    entries = [
+        entry(f"{OWN}/", mime="text/html"),
+        entry("https://api.example/items", at_s=0.1, headers={"X-Requested-With": "fetch"}),
+    ]
+    found = draft(tmp_path, *entries, url="https://api.example")
+    assert (found.url, [*steps(found)]) == ("https://api.example", ["items"])
+    assert steps(found)["items"]["headers"] == {"X-Requested-With": "fetch"}
+
+
+SECRETS = {
+    "cookie": "c00kie-of-the-browser",
+    "bearer": "eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl",
+    "basic": "dXNlcjpwYXNz",
+    "password": "p4ss word&=",
+    "key": "k3y-in-the-query",
+    "short": "zq7",
+}
+
+
+def with_secrets(own=OWN):
+    """Each secret that a recording may hold."""
+    cookie = {"Cookie": f"session={SECRETS['cookie']}; _ga=GA1.2.3"}
+    return [
+        entry(f"{own}/", headers=cookie, mime="text/html"),
+        entry(f"{own}/me", at_s=0.1, headers={"Authorization": f"Bearer {SECRETS['bearer']}"}),
+        entry(f"{own}/admin", at_s=0.2, headers={"Authorization": f"Basic {SECRETS['basic']}"}),
+        entry(
+            f"{own}/login",
+            method="POST",
+            at_s=0.3,
+            body=[("user", "ann"), ("password", SECRETS["password"])],
+        ),
+        entry(
+            f"{own}/pin", method="POST", at_s=0.4, json_body={"pin": {"passcode": SECRETS["short"]}}
+        ),
+        entry(f"{own}/feed?n=5&api_key={SECRETS['key']}", at_s=0.5),
+        # What is secret in one place is so in all others.
+        entry(f"{own}/back?to=/feed-{SECRETS['key']}", at_s=0.6),
+    ]
+
+
+def test_secrets_become_variables_of_the_environment_and_stand_nowhere(tmp_path):
+    found = draft(tmp_path, *with_secrets())
+    assert {*found.secrets} == {
+        *("SHOP_COOKIE_SESSION", "SHOP_BEARER", "SHOP_BASIC", "SHOP_PASSWORD", "SHOP_PASSCODE"),
+        "SHOP_API_KEY",
+    }
+    asked = steps(found)
+    assert asked["me"]["headers"] == {"Authorization": "Bearer ${__P(SHOP_BEARER)}"}
+    assert asked["admin"]["headers"] == {"Authorization": "Basic ${__P(SHOP_BASIC)}"}
+    assert asked["post-login"]["body"] == {"user": "ann", "password": "${__P(SHOP_PASSWORD)}"}
+    assert asked["post-pin"]["body"] == {"pin": {"passcode": "${__P(SHOP_PASSCODE)}"}}
+    assert asked["feed"]["url"] == "/feed?n=5&api_key=${__urlencode(${__P(SHOP_API_KEY)})}"
+    (cookie,) = found.settings["cookies"]
+    assert (cookie["name"], cookie["value"]) == ("session", "${__P(SHOP_COOKIE_SESSION)}")
+    assert any("_ga" in it for it in found.remarks)
+    written = yaml.safe_dump([found.requests, found.settings, [*found.remarks], found.secrets])
+    assert [it for it in SECRETS.values() if it in written] == []
+
+
+def test_what_an_answer_gives_is_taken_out_of_it(tmp_path):
+    page = f'<form><input type="hidden" name="csrf" value="{TOKEN}"></form>'
+    order = "0b8f8c4e-6a0e-4a8b-9a54-5f0f8f5f9c11"
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/login", answer=page, mime="text/html"),
+        entry(
+            f"{OWN}/login",
+            method="POST",
+            at_s=0.1,
+            body=[("user", "ann"), ("csrf", TOKEN)],
+            answer={"token": "eyJh.eyJz.abc"},
+        ),
+        entry(
+            f"{OWN}/items?page=0",
+            at_s=0.2,
+            headers={"Authorization": "Bearer eyJh.eyJz.abc"},
+            answer={"page": 0, "items": [{"id": 7}, {"id": 19}]},
+        ),
+        entry(f"{OWN}/items/19", at_s=0.3, answer={"id": 19, "price": 5}),
+        entry(
+            f"{OWN}/orders",
+            method="POST",
+            at_s=0.4,
+            status=303,
+            json_body={"item": 19, "page": 0},
+            answer_headers={"Location": f"{OWN}/orders/{order}"},
+        ),
+        entry(f"{OWN}/orders/{order}", at_s=0.5),
+    )
+    asked = steps(found)
+    assert found.secrets == {}
+    assert asked["login"]["extract-css-jquery"] == {
+        "login_csrf": {"expression": 'input[name="csrf"]', "attribute": "value", "match-no": 1}
+    }
+    assert asked["post-login"]["body"]["csrf"] == "${login_csrf}"
+    assert asked["post-login"]["extract-jsonpath"] == {"post_login_token": "$.token"}
+    assert asked["items"]["headers"] == {"Authorization": "Bearer ${post_login_token}"}
+    assert asked["items"]["extract-jsonpath"] == {"items_id": "$.items[1].id"}
+    assert asked["items-id"]["url"] == "/items/${items_id}"
+    # A number stays one; what the visitor has chosen stays as it is.
+    assert asked["post-orders"]["body"] == '{"item": ${items_id}, "page": 0}'
+    assert asked["post-orders"]["follow-redirects"] is False
+    regexp = asked["post-orders"]["extract-regexp"]["post_orders_orders"]["regexp"]
+    import re
+
+    assert re.search(regexp, f"HTTP/1.1 303\nLocation: {OWN}/orders/{order}\n")[1] == order
+    assert re.search(regexp, f"HTTP/1.1 303\nLocation: /orders/{order}\n")[1] == order
+    assert asked["orders-id"]["url"] == "/orders/${post_orders_orders}"
+
+
+def test_a_made_up_value_that_no_answer_gives_is_remarked(tmp_path):
+    order = "0b8f8c4e-6a0e-4a8b-9a54-5f0f8f5f9c11"
+    found = draft(tmp_path, entry(f"{OWN}/"), entry(f"{OWN}/orders/{order}", at_s=0.1))
+    assert any("orders-id" in it and "generated" in it for it in found.remarks)
+
+
+def test_an_opaque_token_under_a_harmless_name_is_secret_as_well(tmp_path):
+    found = draft(tmp_path, entry(f"{OWN}/hook/{TOKEN}"), entry(f"{OWN}/a?x={TOKEN}", at_s=0.1))
+    assert TOKEN not in json.dumps([found.requests, found.remarks])
+    assert len(found.secrets) == 1
+
+
+def test_what_jmeter_would_evaluate_is_left_out(tmp_path):
+    found = draft(tmp_path, entry(f"{OWN}/"), entry(f"{OWN}/a?x=${{__groovy(1)}}", at_s=0.1))
+    assert [*steps(found)] == ["home"]
+    assert any("${" in it for it in found.remarks)
+
+
+def test_a_draft_is_a_service(tmp_path):
+    found = draft(tmp_path, *with_secrets())
+    scenario = {"url": found.url, "requests": list(found.requests), **found.settings}
+    read = read_service("shop", scenario | {"environment": [*found.secrets]})
+    assert [it.label for it in read.requests] == ["visit-shop"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("no JSON", "is no JSON"),
+        ('{"openapi": "3.0.0"}', "log.entries"),
+        ('{"log": {"entries": [{"request": {}}]}}', "log.entries[0]"),
+        ('{"log": {"entries": []}}', "no request by HTTP"),
+    ],
+)
+def test_what_is_no_recording_is_refused_in_one_line(tmp_path, text, named):
+    path = tmp_path / "a.har"
+    path.write_text(text)
+    with pytest.raises(IntakeError) as refused:
+        read_har(path, "shop")
+    assert named in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_recording_of_failures_alone_is_refused(tmp_path):
+    with pytest.raises(IntakeError, match="no request to"):
+        draft(tmp_path, entry(f"{OWN}/", status=500))
