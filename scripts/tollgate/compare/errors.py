@@ -24,6 +24,7 @@ from scipy import special
 
 from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.model import ERRORS, Blocks
+from tollgate.compare.threads import design_effect
 from tollgate.stats.autocorrelation import error_of_sum
 
 # Of one side's requests: with more, too few of its times are those of an answer.
@@ -81,7 +82,10 @@ def error_rise(blocks: Blocks) -> ShareRise:
     n = tuple(side.total for side in sides)
     if note := cannot_tell(blocks, ERRORS, 1):
         return ShareRise(failed, n, note=note)
-    return ShareRise(failed, n, _design_effect(blocks, failed, n))
+    deff = _design_effect(blocks, failed, n)
+    if all(it.ok is not None for it in blocks.requests):
+        deff = max(deff, design_effect(blocks.requests, [~it.ok for it in blocks.requests]))
+    return ShareRise(failed, n, deff)
 
 
 def unlike_work(blocks: Blocks) -> str:

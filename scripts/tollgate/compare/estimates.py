@@ -35,6 +35,8 @@ STEP_S and with a cosine for each COSINE_S (error_of_steps in stats/autocorrelat
 degrees of freedom an early look can see nothing but a large change. docs/compare.md has how often
 that is wrong, and what is found.
 
+Where the coin is that of a thread, the luck of threads is added to the error (threads.py).
+
 p99 goes like p95. The mean is the plain ratio of JMeter's times, robust against nothing: what
 trimming leaves out stands there. It is informational.
 """
@@ -42,6 +44,7 @@ trimming leaves out stands there. It is informational.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,6 +54,7 @@ from scipy import special
 from tollgate.compare.batches import FEWEST_PIECES, Batches, pieces_of
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
+from tollgate.compare.threads import error_of_threads, joined
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 from tollgate.stats.trimmed import trimmed_mean
 
@@ -118,7 +122,7 @@ def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> Log
     ordered = (pieces.blocks.base, pieces.blocks.head)
     levels = [np.log(percentiles(it, values, share, pieces.begins)) for it in ordered]
     change = levels[1] - levels[0] + _of_rows(pieces, share, levels)
-    found = _across(pieces, metric, change, levels)
+    found = _by_threads(blocks, _across(pieces, metric, change, levels), _beyond(blocks, share))
     doubts, places = zip(*(doubt_and_place(it, values, share) for it in sides), strict=True)
     middles = [percentile(it, values, share) for it in sides]
     coarse = sum(doubt / middle for doubt, middle in zip(doubts, middles, strict=True))
@@ -147,6 +151,8 @@ def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
         for it, each in zip(blocks.requests, rest, strict=True)
     ]
     found = _across(pieces, TYPICAL, means[1] - means[0], [level + it for it in means])
+    clipped = (np.clip(it, -most, most) for it in rest)
+    found = _by_threads(blocks, found, lambda: [it - it.mean() for it in clipped])
     middle = min(found.base, found.head)
     among = f"{math.floor(middle)} to {math.floor(middle) + 1} ms"
     return replace(found, coarse=abs(found.value) / (2 * max(middle, 1.0)), among=among)
@@ -169,7 +175,9 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
         for side, total, mean in zip(sides, sums, levels, strict=True)
     ]
     error, freedom = error_of_sum(errors[1] - errors[0])
-    return LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
+    found = LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
+    pairs = zip(blocks.requests, levels, strict=True)
+    return _by_threads(blocks, found, lambda: [it.elapsed_ms / mean - 1 for it, mean in pairs])
 
 
 def cannot_tell(blocks: Blocks, metric: str, needed: int, is_tossed: bool = True) -> str:
@@ -179,12 +187,12 @@ def cannot_tell(blocks: Blocks, metric: str, needed: int, is_tossed: bool = True
         return f"{seconds} blocks of time, {FEWEST_BLOCKS} are needed"
     if min(base, head) < needed:
         return f"{min(base, head)} samples on one side, {metric} needs {needed}"
-    return unfair(base, head) if is_tossed else ""
+    return unfair(base, head, blocks.repeats) if is_tossed else ""
 
 
-def unfair(base: int, head: int) -> str:
-    """Why so many samples of each side can't be a fair coin's, or nothing."""
-    if abs(head - base) > UNFAIR * math.sqrt(base + head):
+def unfair(base: int, head: int, repeats: float | None = 1.0) -> str:
+    """Why so many samples of each side can't be a fair coin's, or nothing. repeats: of Blocks."""
+    if repeats and abs(head - base) > UNFAIR * math.sqrt(repeats * (base + head)):
         return f"{base} samples of base and {head} of head are no fair coin: some were lost"
     return ""
 
@@ -209,6 +217,34 @@ def _across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) 
     summed = np.bincount(step, influences, minlength=steps)
     error, freedom = error_of_steps(summed, seconds // COSINE_S)
     return LogRatio(metric, *sides, value, error, freedom)
+
+
+def _by_threads(
+    blocks: Blocks, found: LogRatio, influences: Callable[[], list[Floats]]
+) -> LogRatio:
+    """With the luck of threads in its error, where the coin is theirs. influences: what each
+    request of base and of head adds to its side's estimate."""
+    if blocks.requests[0].thread is None or found.note:
+        return found
+    luck = error_of_threads(blocks.requests, influences())
+    error, freedom = joined((found.error, found.freedom), luck)
+    return replace(found, error=error, freedom=freedom)
+
+
+def _beyond(blocks: Blocks, share: float) -> Callable[[], list[Floats]]:
+    """The influences on a percentile's logarithm: by how much more or less of a thread's requests
+    lie beyond it than of its side's."""
+
+    def influences() -> list[Floats]:
+        slope = _slope(blocks, share, np.zeros(1, np.int64))
+        found = []
+        for side, it in zip((blocks.base, blocks.head), blocks.requests, strict=True):
+            at = percentile(side, blocks.values_ms, share)
+            below = np.clip(at - it.elapsed_ms + HALF_MS, 0, 1)
+            found.append((below.mean() - below) * slope)
+        return found
+
+    return influences
 
 
 def _of_rows(pieces: Batches, share: float, levels: list[Floats]) -> Floats:

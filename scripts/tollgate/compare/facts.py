@@ -112,5 +112,6 @@ def gather(
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
     labels = labels_of(plan, record.left_out)
-    found = samples.read(store, labels, planned.warmup, length_s, record.processes)
+    of_coin = record.processes, record.is_by_thread
+    found = samples.read(store, labels, planned.warmup, length_s, *of_coin)
     return compared(record, found)

@@ -7,6 +7,7 @@ happened to be read: so `tollgate judge` comes to what the run came to.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.model import Blocks, Gate
@@ -27,7 +28,8 @@ def judge_blocks(
     settings = record.settings
     if record.decided_s is not None:
         seconds = min(seconds, record.decided_s)
-    blocks = [each.beside(record.background_cpu) for each in blocks]
+    beside = (each.beside(record.background_cpu) for each in blocks)
+    blocks = [replace(each, repeats=record.repeats) for each in beside]
     gate = record.first_gate
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Annotated, Literal, get_args
 
@@ -100,12 +100,16 @@ class GateSettings:
 class Requests:
     """One side's samples of a label one by one, in the order of their blocks. block, row,
     elapsed_ms, process: int[N]. row: which request it was, such as a row of the plan's data; the
-    same number at both sides. process: which of the side's answered, from 0; None if it has one."""
+    same number at both sides. process: which of the side's answered, from 0; None if it has one.
+    thread, ok: who sent it, and whether it was answered rightly; known where the coin is that of a
+    thread."""
 
     block: NDArray[np.int64]
     row: NDArray[np.int64]
     elapsed_ms: NDArray[np.int64]
     process: NDArray[np.int64] | None = None
+    thread: NDArray[np.int64] | None = None
+    ok: NDArray[np.bool_] | None = None
 
     def first(self, blocks: int) -> Requests:
         """Those of the first so many blocks alone."""
@@ -119,8 +123,8 @@ class Requests:
 
     def where(self, which: slice | NDArray) -> Requests:
         """Some of them, in the same order."""
-        process = None if self.process is None else self.process[which]
-        return Requests(self.block[which], self.row[which], self.elapsed_ms[which], process)
+        columns = (getattr(self, it.name) for it in fields(self))
+        return Requests(*(None if it is None else it[which] for it in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +182,16 @@ class Side:
 class Blocks:
     """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
     the same B blocks, each of the same length, one after the other without a gap. background_cpu:
-    float[B], the background CPU load in each, as a share of the cores; None where unknown."""
+    float[B], the background CPU load in each, as a share of the cores; None where unknown. repeats:
+    how many requests one toss of the coin sends at most; None where the sides may send unlike
+    numbers."""
 
     label: str
     values_ms: NDArray[np.int64]
     base: Side
     head: Side
     background_cpu: NDArray[np.float64] | None = None
+    repeats: float | None = 1.0
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
@@ -214,7 +221,7 @@ class Blocks:
         """The first so many blocks alone."""
         background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
         sides = (it.first(blocks) for it in (self.base, self.head))
-        return Blocks(self.label, self.values_ms, *sides, background_cpu)
+        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats)
 
     def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those
@@ -233,7 +240,7 @@ class Blocks:
             Side(side.counts[order], side.failed[order], it.reordered(place))
             for side, it in zip((self.base, self.head), self.requests, strict=True)
         )
-        return Blocks(self.label, self.values_ms, *sides)
+        return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ request, or counts failures, has a meaning of a mix: its percentiles have none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ def all_of(gate: Gate, labels: Sequence[Blocks]) -> Blocks | None:
         Side.of(together(own, rows), values_ms, np.sum([it.failed for it in side], axis=0))
         for own, side in zip(requests, sides, strict=True)
     )
-    return Blocks(ALL_LABELS, values_ms, *joined, chosen[0].background_cpu)
+    base, head = joined
+    return replace(chosen[0], label=ALL_LABELS, values_ms=values_ms, base=base, head=head)
 
 
 def together(parts: Iterable[Requests], rows: Iterable[int]) -> Requests:
@@ -40,9 +41,8 @@ def together(parts: Iterable[Requests], rows: Iterable[int]) -> Requests:
     for part, many in zip(parts, rows, strict=True):
         found.append(replace(part, row=part.row + first))
         first += many
-    names = ["block", "row", "elapsed_ms"]
-    if all(it.process is not None for it in found):
-        names.append("process")
+    known = (it.name for it in fields(Requests))
+    names = [name for name in known if all(getattr(it, name) is not None for it in found)]
     columns: dict[str, NDArray[np.int64]] = {
         name: np.concatenate([getattr(it, name) for it in found]) for name in names
     }

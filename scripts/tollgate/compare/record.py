@@ -84,12 +84,23 @@ class CompareRecord:
     """Labels that head answers and base does not: they are new, and are not compared."""
     power: tuple[Power, ...] = ()
     """What would probably be found, by what a rehearsal showed; empty where there was none."""
+    coin: Literal["arrival", "iteration", "thread"] = "arrival"
+    """What the coin is tossed for: an arrival of a plan of Tollgate's, and of any other plan an
+    iteration, if that begins a session of its own, or a thread."""
+    repeats: Excluded[float | None] = 1.0
+    """How many requests of a label one toss sends at most; None where the sides may be sent unlike
+    numbers."""
     background_cpu: Annotated[
         tuple[float | None, ...],
         Field(validation_alias=AliasChoices("background_cpu", "foreign"), exclude=True),
     ] = ()
     """Background CPU load in each second of measuring, as a share of the cores; None where that is
     not known, empty where it was not recorded."""
+
+    @property
+    def is_by_thread(self) -> bool:
+        """Whether threads are what was randomized."""
+        return self.coin == "thread"
 
     @property
     def first_gate(self) -> Gate:

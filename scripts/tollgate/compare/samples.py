@@ -44,9 +44,10 @@ def read(
     warmup_s: float,
     budget_s: float,
     processes: int = 1,
+    by_thread: bool = False,
 ) -> Compared:
     """What was measured of these labels; also of those without samples, with empty blocks.
-    processes: of each side.
+    processes: of each side. by_thread: whether the coin is that of a thread.
 
     A sample belongs to the second in which it was sent. Rows of Transaction Controllers are none,
     and a last line that is not whole yet is left out. Raises JtlError, one line, for a file that
@@ -60,7 +61,7 @@ def read(
             raise JtlError(store.path, _NO_SAMPLES, help_="see jmeter.log")
         check_coins(store, [str(coin) for coin in range(2 * processes)], _HELP)
         began_ms = origin_ms + round(1000 * warmup_s)
-        rows = coin_counts(store, began_ms)
+        rows = coin_counts(store, began_ms, by_thread)
     seconds = int(min(max(0, last_ms - began_ms) // 1000, budget_s))
     return Compared(tuple(_blocks(rows, label, seconds) for label in labels), seconds, origin_ms)
 
@@ -72,16 +73,21 @@ def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks
     coin = found["coin"][own].astype(np.int64)
     measured = (second >= 0) & (second < seconds)
     values_ms = np.unique(elapsed_ms[measured])
+    of_thread = []
+    if "thread" in found:
+        of_thread = [np.unique(found["thread"][own], return_inverse=True)[1], ok]
     sides = []
     for side in (BASE, HEAD):
         mine = measured & (coin % 2 == side)
-        known = _requests([it[mine] for it in (second, row, elapsed_ms, coin // 2)], n[mine])
+        columns = [second, row, elapsed_ms, coin // 2, *of_thread]
+        known = _requests([it[mine] for it in columns], n[mine])
         failed = np.bincount(second[mine & ~ok], n[mine & ~ok], seconds).astype(np.int64)
         sides.append(Side.of(known, values_ms, failed))
     return Blocks(label, values_ms, *sides)
 
 
 def _requests(columns: Sequence[np.ndarray], n: np.ndarray) -> Requests:
-    """Single requests in the order of their seconds. columns: second, row, elapsed_ms, process."""
+    """Single requests in the order of their seconds. columns: second, row, elapsed_ms, process,
+    and perhaps thread and ok."""
     order = np.lexsort(columns[::-1])
     return Requests(*(np.repeat(it[order], n[order]) for it in columns))

@@ -25,6 +25,7 @@ from tollgate.compare.errors import ShareRise
 from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import STALLS, Blocks, Side
+from tollgate.compare.threads import design_effect
 
 Ints = NDArray[np.int64]
 
@@ -44,7 +45,11 @@ def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
         note = f"base answered nothing in the first {AFTER_S} s"
     counts = tuple(int(it.sum()) for it in slow), tuple(side.total for side in sides)
     known = None if math.isnan(limit_ms) else limit_ms
-    return ShareRise(*counts, _design_effect(*slow), note, STALLS, limit_ms=known)
+    deff = _design_effect(*slow)
+    if known:
+        of_each = [it.elapsed_ms > limit_ms for it in blocks.requests]
+        deff = max(deff, design_effect(blocks.requests, of_each))
+    return ShareRise(*counts, deff, note, STALLS, limit_ms=known)
 
 
 def _slow(side: Side, values_ms: Ints, limit_ms: float) -> Ints:

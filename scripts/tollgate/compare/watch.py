@@ -63,7 +63,8 @@ class ComparisonDecider:
     def look(self, store: Store) -> str | None:
         """A line on what was seen."""
         due_s, most_s = self._due_s(), self.record.settings.budget_s + self.lag_s
-        found = samples.read(store, self.labels, self.warmup_s, most_s, self.record.processes)
+        of_coin = self.record.processes, self.record.is_by_thread
+        found = samples.read(store, self.labels, self.warmup_s, most_s, *of_coin)
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
             return None

@@ -66,7 +66,7 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
     gating = {finding.label for finding in comparison.gating}
     for each in comparison.counts:
         if each.label not in gating:
-            yield from (reason.text for reason in _unsound(each))
+            yield from (it.text for it in _unsound(each, comparison.record.repeats))
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
     if comparison.gate.verdict == PASS and (beyond := words.beyond(comparison)):
@@ -89,20 +89,20 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
 def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:
     """What is wrong with a side as a whole, so that its figures mean nothing."""
     if any(finding.label == counts.label for finding in comparison.gating):
-        yield from _unsound(counts)
+        yield from _unsound(counts, comparison.record.repeats)
     failed, total = counts.failed[1], counts.totals[1]
     if total and failed == total:
         text = f"every request of {counts.label} to head failed (n={total})"
         yield Reason(FAIL, SERVICE, text)
 
 
-def _unsound(counts: LabelCounts) -> Iterator[Reason]:
-    """Why the label's two sides can't be compared."""
+def _unsound(counts: LabelCounts, repeats: float | None) -> Iterator[Reason]:
+    """Why the label's two sides can't be compared. repeats: as of the record."""
     label, (base, head) = counts.label, counts.totals
     empty = [side for side, n in zip(SIDES, counts.totals, strict=True) if not n]
     if empty:
         yield invalid(GENERATOR, f"{label}: no samples of {' and '.join(empty)}")
-    elif problem := unfair(base, head):
+    elif problem := unfair(base, head, repeats):
         yield invalid(GENERATOR, f"{label}: {problem}")
     if base and counts.failed[0] == base:
         text = f"every request of {label} to base failed (n={base}): nothing to compare head with"

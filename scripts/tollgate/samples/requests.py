@@ -32,13 +32,15 @@ def last_start_ms(store: Store) -> int | None:
     return last_ms
 
 
-def coin_counts(store: Store, origin_ms: int) -> dict[str, np.ndarray]:
+def coin_counts(store: Store, origin_ms: int, by_thread: bool = False) -> dict[str, np.ndarray]:
     """Columns label, coin, second (since origin_ms), elapsed_ms, ok, request, n: how many were
-    alike. request: the URL without the server; '' where none is known."""
+    alike. request: the URL without the server; '' where none is known. by_thread: adds the column
+    thread, its name."""
     request = "request" if is_of_requests(store.layout) else "'' AS request"
+    thread = "thread_group || ' ' || number AS thread," if by_thread else ""
     return store.columns(f"""
-        SELECT label, coin, {second_sql(origin_ms)} AS second, elapsed_ms::BIGINT AS elapsed_ms, ok,
-               {request}, count(*) AS n
+        SELECT label, coin, {thread} {second_sql(origin_ms)} AS second,
+               elapsed_ms::BIGINT AS elapsed_ms, ok, {request}, count(*) AS n
         FROM samples WHERE NOT is_transaction GROUP BY ALL""")
 
 
