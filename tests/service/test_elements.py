@@ -82,3 +82,14 @@ def test_what_makes_no_elements_is_refused_in_a_line(tmp_path, changed, named):
         parts(tmp_path, **changed)
     (line,) = str(problem.value).splitlines()
     assert named in line
+
+
+def test_pauses_are_known_for_the_threads_that_they_keep(tmp_path):
+    found = parts(tmp_path)
+    assert [it.pause_s for it in found.requests] == [0, 0, 0.01]
+    assert found.pause_s == pytest.approx(0.3 * 0.01)
+    visit = {"action": "pause", "pause-duration": "4s"}
+    pages = {"transaction": "v", "do": [{"label": "a", "url": "/a"}, visit]}
+    text = plan(tmp_path, "check", requests=[pages]).read_text()
+    assert "${__P(v_threads,120)}" in text
+    assert "${__P(threads,300)}" in plan(tmp_path, "compare", requests=[pages]).read_text()

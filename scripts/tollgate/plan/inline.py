@@ -51,6 +51,12 @@ def put_in_place(plan: Path, folder: Path) -> bool:
     return True
 
 
+def put_in_tree(document: etree._ElementTree, path: Path) -> None:
+    """Put what a plan includes in its place, in memory. path: of the plan."""
+    if document.getroot().get("version") == _FORMAT:
+        _replace(document.getroot(), path.parent, (path.resolve(),))
+
+
 def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bool:
     """Whether anything below `root` was replaced. within: the files that are around it."""
     found = False

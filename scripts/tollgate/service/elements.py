@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ _SETTINGS = {
 }
 _DEFAULTS, _DATA = "ConfigTestElement", "CSVDataSet"
 _HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
+#: Milliseconds of a pause, and of a timer below it.
+_PAUSES = ("ActionProcessor.duration", "ConstantTimer.delay", "RandomTimer.range")
 _TIMEOUT_MS = 5000
 
 
@@ -51,6 +54,15 @@ class Labelled:
     weight: float
     elements: tuple[etree._Element, ...]
     samples: tuple[str, ...]
+
+    @property
+    def pause_s(self) -> float:
+        """How long its pauses keep a thread, as far as the elements say."""
+        steps = [it for each in self.elements for it in each.iter(FLOW_CONTROL)]
+        parts = [part for it in steps for part in (it, it.getnext()) if part is not None]
+        given = (it for part in parts for it in part.iter("stringProp", "intProp"))
+        texts = (it.text or "" for it in given if it.get("name") in _PAUSES)
+        return sum(float(it) for it in texts if re.fullmatch(r"\d+(\.\d+)?", it)) / 1000
 
     @property
     def copies(self) -> list[etree._Element]:
@@ -83,6 +95,11 @@ class Parts:
         urls = (_url_texts(it) for each in self.requests for it in each.elements)
         text = "\n".join(chain.from_iterable([*around, *urls]))
         return any(reads_property(text, name) for name in properties)
+
+    @property
+    def pause_s(self) -> float:
+        """How long the pauses of an arrival keep a thread, on average."""
+        return sum(self.weights[it.slug] * it.pause_s for it in self.requests)
 
     @property
     def everywhere(self) -> list[etree._Element]:

@@ -40,6 +40,15 @@ def plan(name: str, comment: str, parts: Iterable[etree._Element]) -> etree._Ele
     return etree.ElementTree(root)
 
 
+def fragment(label: str, elements: Iterable[etree._Element]) -> str:
+    """The text of a file with a Test Fragment."""
+    inside = element("TestFragmentController", "TestFragmentControllerGui", label, below=elements)
+    comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
+    return etree.tostring(
+        plan(label, comment, inside), encoding="UTF-8", xml_declaration=True
+    ).decode()
+
+
 def element(
     tag: str, gui: str, name: str, inside: str = "", below: Iterable[etree._Element] = ()
 ) -> Iterator[etree._Element]:

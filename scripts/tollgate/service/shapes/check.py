@@ -31,7 +31,7 @@ def make(parts: Parts) -> etree._ElementTree:
 def _group(parts: Parts, place: int) -> Iterator[etree._Element]:
     request = parts.requests[place]
     rate = parts.rate * parts.weights[request.slug]
-    threads = max(_FEWEST_THREADS, math.ceil(rate * _PATIENCE_S))
+    threads = max(_FEWEST_THREADS, math.ceil(rate * (_PATIENCE_S + request.pause_s)))
     slug, timer = request.slug, _timer(request, rate, _SEED + place)
     one = xml.controller(
         f"one {request.label} an arrival", xml.on_first_sampler(request.copies, timer)

@@ -7,6 +7,7 @@ no session crosses sides or processes, and the label of each arrival is known be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from lxml import etree
@@ -20,6 +21,8 @@ from tollgate.service.elements import Parts
 _WARMUP = "${__P(warmup,15)}"
 _LENGTH = f"${{__intSum({_WARMUP},${{__P(measured,60)}},1)}}"
 _ARRIVAL = "arrival"
+#: Of a label without pauses, and once more for each second that its arrivals pause.
+_THREADS, _LONGEST_PAUSE_S = 60, 9.0
 #: Of the sequence that the plan itself has; a run draws its own.
 _SEED = 31
 _COMMENT = (
@@ -45,7 +48,8 @@ def make(parts: Parts) -> etree._ElementTree:
         *xml.element("TestAction", "TestActionGui", "until it is due", _PAUSE + wait, _due()),
         *xml.switch("one of these", _part(), choices),
     ]
-    everywhere, threads = parts.everywhere, "${__P(threads,60)}"
+    kept = math.ceil(_THREADS * (1 + min(parts.pause_s, _LONGEST_PAUSE_S)))
+    everywhere, threads = parts.everywhere, f"${{__P(threads,{kept})}}"
     group = list(xml.thread_group(parts.name, threads, _WARMUP, _LENGTH, below))
     _of_one_turn([*everywhere, *group])
     return xml.plan(parts.name, _COMMENT, [*_variables(parts), *_coin(), *everywhere, *group])

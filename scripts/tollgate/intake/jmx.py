@@ -1,0 +1,301 @@
+"""A plan of JMeter as labels: each thread group is one, whose samplers keep their names.
+
+What says who sends when stays behind: a service's arrivals do that. What is left goes into a Test
+Fragment, with the elements around the thread group that its samplers need.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from tollgate.base.paths import STATE
+from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.variables import Variables
+from tollgate.plan import nodes
+from tollgate.plan.inline import put_in_tree
+from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
+from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.variables import expander_of
+from tollgate.record.redaction import is_secret
+from tollgate.service import xml
+
+_HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
+_SCRIPTS = ("JSR223Sampler", "BeanShellSampler")
+_PLACES = tuple(f"HTTPSampler.{it}" for it in ("protocol", "domain", "port"))
+_PATH, _EMBEDDED = "HTTPSampler.path", "HTTPSampler.image_parser"
+#: What a service of taurus.yml does itself, or has no use for.
+_DROPPED = {
+    "CookieManager": "the service has cookies of its own",
+    "CacheManager": "set `store-cache` of the service if its visitors have a cache",
+    "DNSCacheManager": "the service does without",
+    "ModuleController": "copy what it runs into its place",
+    "IncludeController": "the file that it names can't be read",
+    "SetupThreadGroup": "prepare the service before the run",
+    "PostThreadGroup": "clean up after the run",
+}
+_NO_LABEL = ("Collector", "Visualizer", "Summariser", "Listener", "Reporter", "ProxyControl")
+#: Controllers with a meaning for the first turn of a thread, or for the recorder, alone.
+_PLAIN = ("OnceOnlyController", "RecordingController")
+_PAUSE, _ACTION = "1", "ActionProcessor.action"
+#: Rows that may hold a secret: properties for the name and the value, by the kind of the row.
+_ROWS = {
+    "HTTPArgument": ("Argument.name", "Argument.value"),
+    "Argument": ("Argument.name", "Argument.value"),
+    "Header": ("Header.name", "Header.value"),
+    "Authorization": ("", "Authorization.password"),
+}
+#: Elements that read a file, by how their kinds begin, and the property that names it.
+_READERS = ("CSVDataSet", "JSR223", "BeanShell")
+_FILE = re.compile(r"(.*\.)?filename")
+
+
+def read_jmx(path: Path, name: str, suite: Path, url: str | None = None) -> Draft:
+    """What a plan says of a service.
+
+    name: of the service. suite: the folder of taurus.yml. url: where the service answered when the
+    plan was made, if not where its first request goes. Raises IntakeError and PlanError."""
+    return _Reader(path, name, suite, url).draft()
+
+
+class _Reader:
+    """Changes the plan in memory until what is left can be part of a service."""
+
+    def __init__(self, path: Path, name: str, suite: Path, url: str | None) -> None:
+        self._path, self._name, self._suite, self._url = path, name, suite, url
+        root = read_tree(path, {})
+        self._expander = expander_of(root, {})
+        document = parsed(path)
+        put_in_tree(document, path)
+        self._plan = document.find("hashTree/TestPlan")
+        self._tree = nodes.below_test_plan(document)
+        self._variables = Variables(name)
+        self._left: Counter[str] = Counter()
+        self._guessed: dict[str, None] = {}
+        self._owners: dict[str, etree._Element] = {}
+
+    def draft(self) -> Draft:
+        for it in [it for it in self._tree.iter() if it.get("enabled") == "false"]:
+            _remove(it)
+        own = self._own_place()
+        self._keep_own(own)
+        for element in list(self._tree.iter()):
+            is_element = isinstance(element.tag, str) and element.tag != "hashTree"
+            # Its parent may have gone before it.
+            if is_element and self._tree in element.iterancestors():
+                self._clean(element)
+        labels = self._labels()
+        if not labels:
+            raise IntakeError(
+                f"{self._path}: no thread group of it sends an HTTP request that could be a label: "
+                "save one there by the JMeter GUI"
+            )
+        protocol, host, port = own
+        remarks = [f"left out: {it}{f' ({n} times)' * (n > 1)}" for it, n in self._left.items()]
+        remarks += [*self._guessed, "the load is not that of the plan: set rate and weights"]
+        requests = [{"include": file, **of} for file, (of, _) in labels.items()]
+        return Draft(
+            requests=tuple(requests),
+            url=f"{protocol or 'http'}://{host}{f':{port}' if port else ''}" if host else None,
+            secrets=self._variables.secrets,
+            remarks=tuple(remarks),
+            files={file: text for file, (_, text) in labels.items()},
+        )
+
+    def _own_place(self) -> tuple[str, str, str]:
+        """(protocol, host, port) of the service; empty where the plan does not say."""
+        known = [place for _, place in self._samplers(self._tree, ()) if place[1]]
+        if self._url:
+            wanted = urlsplit(self._url)
+            known = [it for it in known if it[1] == wanted.hostname] or known
+        return known[0] if known else ("", "", "")
+
+    def _samplers(
+        self, tree: etree._Element, around: tuple[etree._Element, ...]
+    ) -> Iterator[tuple[etree._Element, tuple[str, str, str]]]:
+        """Each HTTP request with (protocol, host, port), empty where they are not known before the
+        run. around: HTTP defaults, the innermost last."""
+        pairs = nodes.pairs(tree)
+        around = (*around, *(it for it, _ in pairs if nodes.kind(it) == "ConfigTestElement"))
+        for element, below in pairs:
+            if nodes.kind(element) in _HTTP:
+                whole = urlsplit(self._text(element, _PATH))
+                places = [self._first(it, (element, *reversed(around))) for it in _PLACES]
+                if whole.scheme in ("http", "https"):
+                    places = [whole.scheme, whole.hostname or "", str(whole.port or "")]
+                yield element, (places[0], places[1].strip("[]").lower(), places[2])
+            yield from self._samplers(below, around)
+
+    def _first(self, name: str, elements: Iterable[etree._Element]) -> str:
+        return next(filter(None, (self._text(it, name) for it in elements)), "")
+
+    def _text(self, element: etree._Element, name: str) -> str:
+        """A property as far as it is known before the run."""
+        text = element.findtext(f".//stringProp[@name='{name}']") or ""
+        return (self._expander.expand(text).value or "").strip()
+
+    def _keep_own(self, own: tuple[str, str, str]) -> None:
+        """Have requests go where the service answers, and leave out those to other hosts."""
+        for sampler, place in list(self._samplers(self._tree, ())):
+            if place[1] and place[1:] != own[1:]:
+                self._leave_out(sampler, f"which goes to {place[1]}")
+                continue
+            whole = urlsplit(self._text(sampler, _PATH))
+            if whole.scheme in ("http", "https"):
+                path = sampler.find(f".//stringProp[@name='{_PATH}']")
+                path.text = (whole.path or "/") + (f"?{whole.query}" if whole.query else "")
+
+    def _clean(self, element: etree._Element) -> None:
+        """Leave out, or change, what means something else in a service."""
+        kind = nodes.kind(element)
+        if kind.endswith(_NO_LABEL):
+            _remove(element)  # listeners judge nothing here
+        elif why := _why_not(element):
+            self._leave_out(element, why)
+        elif kind in _PLAIN:
+            self._guessed[f"{_title(element)} runs at each arrival"] = None
+            element.tag = "GenericController"
+            element.set("guiclass", "LogicControllerGui")
+            element.set("testclass", "GenericController")
+        elif kind in (*_HTTP, "ConfigTestElement"):
+            self._send_to_service(element)
+        elif kind.startswith(_READERS):
+            for it in element.iterfind("./stringProp"):
+                if _FILE.fullmatch(it.get("name", "")) and it.text:
+                    self._name_file(element, it)
+        self._hide(element)
+
+    def _send_to_service(self, element: etree._Element) -> None:
+        for it in _PLACES:
+            if (place := element.find(f"./stringProp[@name='{it}']")) is not None:
+                element.remove(place)
+        embedded = element.find(f"./boolProp[@name='{_EMBEDDED}']")
+        if embedded is not None and embedded.text == "true":
+            embedded.text = "false"
+            self._guessed[f"{_title(element)} asks for no embedded resources"] = None
+
+    def _name_file(self, element: etree._Element, file: etree._Element) -> None:
+        """JMeter runs in the folder of the plan that Tollgate writes."""
+        known = self._expander.expand(file.text).value
+        found = (self._path.parent / (known or "")).resolve()
+        if known is None or not found.is_file():
+            self._leave_out(element, f"{file.text} can't be found from {self._path.parent}")
+        file.text = os.path.relpath(found, (self._suite / STATE.name).resolve())
+
+    def _hide(self, element: etree._Element) -> None:
+        """Have secrets come from the environment."""
+        for row in element.iter("elementProp"):
+            name, value = _ROWS.get(row.get("elementType", ""), ("", ""))
+            given = row.find(f"./stringProp[@name='{value}']") if value else None
+            called = row.findtext(f"./stringProp[@name='{name}']") or "" if name else "password"
+            if given is not None and given.text and "${" not in given.text and is_secret(called):
+                words = f"{called} of {element.get('testname')}"
+                given.text = self._variables.secret(called, given.text, words)
+
+    def _leave_out(self, element: etree._Element, why: str) -> None:
+        self._left[f"{_title(element)}: {why}"] += 1
+        _remove(element)
+
+    def _labels(self) -> dict[str, tuple[dict[str, object], str]]:
+        """(label and weight, text) of each file with a Test Fragment."""
+        groups = list(nodes.groups(self._tree))
+        shared = [
+            it for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0]) for it in pair
+        ]
+        shared = [*self._own_variables(), *shared]
+        found, taken = {}, Counter()
+        for group, below in groups:
+            sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in _HTTP]
+            if not sent:
+                self._left[f"{_title(group)}: it sends nothing to the service"] += 1
+                continue
+            self._begin(below)
+            names = {self._named(it, group) for it in sent}
+            label = names.pop() if len(names) == 1 else group.get("testname") or "requests"
+            slug = re.sub(r"[^A-Za-z0-9]+", "-", label).strip("-").lower() or "requests"
+            taken[slug] += 1
+            if taken[slug] > 1:
+                label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"
+            threads = self._text(group, "ThreadGroup.num_threads")
+            weight = max(1, int(threads)) if threads.isdecimal() else 1
+            text = xml.fragment(label, [deepcopy(it) for it in (*shared, *below)])
+            file = f"plans/fragments/{self._name}-{slug}.jmx"
+            found[file] = {"label": label, "weight": weight}, text
+        if len({of["weight"] for of, _ in found.values()}) > 1:
+            self._guessed["weights are the numbers of threads"] = None
+        return found
+
+    def _begin(self, below: etree._Element) -> None:
+        """An arrival begins with its first request."""
+        for element, _ in list(nodes.active(below)):
+            if nodes.kind(element) in _HTTP:
+                return
+            if nodes.kind(element) == FLOW_CONTROL:
+                self._leave_out(element, "an arrival begins with its first request")
+
+    def _named(self, sampler: etree._Element, group: etree._Element) -> str:
+        """The name of a sampler, which no other thread group has and which holds no variable."""
+        given = sampler.get("testname", "")
+        name = re.sub(r"\$\{.*?\}+", "", given).strip() or "request"
+        if self._owners.setdefault(name, group) is not group:
+            name = f"{name} ({group.get('testname')})"
+        if name != given:
+            self._guessed[f"{given!r} is called {name!r}"] = None
+        sampler.set("testname", name)
+        return name
+
+    def _own_variables(self) -> list[etree._Element]:
+        """Variables of the Test Plan as an element."""
+        table = self._plan.find("elementProp[@elementType='Arguments']/collectionProp")
+        if table is None or not len(table):
+            return []
+        made = xml.element("Arguments", "ArgumentsPanel", "variables of the plan")
+        element, below = made
+        element.append(deepcopy(table))
+        self._hide(element)
+        return [element, below]
+
+
+def _why_not(element: etree._Element) -> str:
+    """Why an element can't be part of a service; empty for one that can."""
+    kind = nodes.kind(element)
+    if kind.endswith("Timer") and not _is_pause(_parent(element)):
+        return "arrivals say when each request is sent"
+    if kind == FLOW_CONTROL and not _is_pause(element):
+        return "it would end a part of the load"
+    if is_sampler_kind(kind) and kind not in (*_HTTP, *_SCRIPTS, FLOW_CONTROL):
+        return "which is no HTTP request"
+    return _DROPPED.get(kind, "")
+
+
+def _title(element: etree._Element) -> str:
+    return f"{nodes.kind(element)} {element.get('testname', '')!r}"
+
+
+def _parent(element: etree._Element) -> etree._Element | None:
+    """The element in whose hashTree this one stands."""
+    tree = element.getparent()
+    return tree.getprevious() if tree is not None else None
+
+
+def _is_pause(element: etree._Element | None) -> bool:
+    if element is None or nodes.kind(element) != FLOW_CONTROL:
+        return False
+    return (element.findtext(f"*[@name='{_ACTION}']") or "") == _PAUSE
+
+
+def _remove(element: etree._Element) -> None:
+    """With its hashTree."""
+    parent, below = element.getparent(), element.getnext()
+    if parent is None:
+        return
+    if below is not None and below.tag == "hashTree":
+        parent.remove(below)
+    parent.remove(element)

@@ -1,0 +1,183 @@
+"""A plan of JMeter as a service: what becomes a label, and what does not carry over."""
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from support.jmx_text import (
+    constant_timer,
+    counter,
+    document,
+    element,
+    get,
+    group,
+    include,
+    plan,
+    think,
+)
+from support.jmx_text import fragment as a_fragment
+from tollgate.install.tools import jmeter_home
+from tollgate.intake.draft import IntakeError
+from tollgate.intake.jmx import read_jmx
+from tollgate.plan.jmx import PlanError
+
+SECRET = "S3CRET-of-the-plan"
+
+
+def own(name, path, *children):
+    """A request to the service."""
+    return get(name, path, port="", domain="${host}").replace(
+        "<hashTree></hashTree>", f"<hashTree>{''.join(children)}</hashTree>"
+    )
+
+
+def draft(tmp_path, *children, **variables):
+    path = tmp_path / "their.jmx"
+    path.write_text(plan(*children, **({"host": "shop.example"} | variables)))
+    (tmp_path / "suite").mkdir(exist_ok=True)
+    return read_jmx(path, "shop", tmp_path / "suite")
+
+
+def only(found):
+    """The elements of the only fragment, by their names."""
+    (text,) = found.files.values()
+    return {
+        it.get("testname"): it
+        for it in etree.fromstring(text.encode()).iter()
+        if it.get("testname")
+    }
+
+
+def test_a_thread_group_is_a_label_and_its_samplers_keep_their_names(tmp_path):
+    found = draft(
+        tmp_path,
+        group(own("home", "/"), own("list", "/items"), name="browse", threads=9),
+        group(own("pay", "/pay"), name="buy", threads=1),
+    )
+    assert [(it["label"], it["weight"]) for it in found.requests] == [("browse", 9), ("pay", 1)]
+    assert [it["include"] for it in found.requests] == [*found.files]
+    assert [*found.files] == ["plans/fragments/shop-browse.jmx", "plans/fragments/shop-pay.jmx"]
+    first = etree.fromstring(found.files["plans/fragments/shop-browse.jmx"].encode())
+    names = [it.get("testname") for it in first.iter("HTTPSamplerProxy")]
+    assert names == ["home", "list"]
+    assert found.url == "http://shop.example"
+
+
+def test_requests_go_where_the_service_answers(tmp_path):
+    defaults = element("ConfigTestElement", "defaults", HTTPSampler__domain="shop.example")
+    whole = get("whole", "http://shop.example/a?b=1", domain="", port="")
+    found = draft(tmp_path, defaults, group(own("home", "/"), whole))
+    inside = only(found)
+    for name in ("defaults", "home", "whole"):
+        there = {it.get("name") for it in inside[name].iter("stringProp")}
+        assert not there & {"HTTPSampler.domain", "HTTPSampler.port", "HTTPSampler.protocol"}
+    assert inside["whole"].findtext("*[@name='HTTPSampler.path']") == "/a?b=1"
+
+
+def test_what_does_not_carry_over_is_named(tmp_path):
+    found = draft(
+        tmp_path,
+        element("CookieManager", "cookies"),
+        element("ResultCollector", "tree"),
+        counter(),
+        group(own("prepare", "/reset"), kind="SetupThreadGroup", name="before"),
+        group(
+            think(ms=5, name="wait"),
+            own("home", "/", constant_timer(300)),
+            think(ms=500, name="read"),
+            get("count", "/hit", domain="count.example"),
+            element("JDBCSampler", "rows"),
+            own("off", "/off").replace('enabled="true"', 'enabled="false"'),
+            element("TestAction", "stop", ActionProcessor__action=0),
+        ),
+    )
+    around = {"home", "User Defined Variables", "variables of the plan", "arrivals", "host"}
+    assert {*only(found)} - around == {"read"}
+    told = "\n".join(found.remarks)
+    for name in ("cookies", "before", "wait", "pause", "count.example", "rows", "stop"):
+        assert name in told
+    assert "tree" not in told
+
+
+def test_names_that_a_service_cannot_have_are_changed_and_told(tmp_path):
+    found = draft(
+        tmp_path,
+        group(own("item ${id}", "/items/1"), own("cart", "/cart"), name="one"),
+        group(own("cart", "/cart"), name="two"),
+    )
+    texts = "".join(found.files.values())
+    assert 'testname="item"' in texts
+    assert 'testname="cart (two)"' in texts
+    assert any("cart (two)" in it for it in found.remarks)
+
+
+def test_includes_and_data_are_found_from_the_plan(tmp_path):
+    (tmp_path / "users.csv").write_text("user\nann\n")
+    (tmp_path / "cart.jmx").write_text(
+        document(element("TestPlan", "p", [a_fragment(own("cart", "/cart"))]))
+    )
+    found = draft(
+        tmp_path,
+        element("CSVDataSet", "users", filename="users.csv"),
+        element("CSVDataSet", "gone", filename="${folder}/gone.csv"),
+        group(own("home", "/"), include("cart.jmx")),
+        folder="data",
+    )
+    inside = only(found)
+    assert {"home", "cart", "users"} <= {*inside}
+    assert "gone" not in inside
+    assert any("gone.csv" in it for it in found.remarks)
+    file = inside["users"].findtext("*[@name='filename']")
+    assert (tmp_path / "suite" / ".tollgate" / file).resolve() == tmp_path / "users.csv"
+
+
+def test_secrets_of_a_plan_come_from_the_environment(tmp_path):
+    row = (
+        '<collectionProp name="HeaderManager.headers"><elementProp elementType="Header" name="">'
+        '<stringProp name="Header.name">Authorization</stringProp>'
+        f'<stringProp name="Header.value">Bearer {SECRET}</stringProp>'
+        "</elementProp></collectionProp>"
+    )
+    headers = element("HeaderManager", "headers", extra=row)
+    found = draft(tmp_path, headers, group(own("home", "/")), password=SECRET)
+    assert {*found.secrets} == {"SHOP_AUTHORIZATION", "SHOP_PASSWORD"}
+    assert SECRET not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "named"),
+    [
+        (plan(group(get("a", "/", domain="x"), name="g", enabled=False)), IntakeError, "no thread"),
+        (plan(group(element("JDBCSampler", "rows"))), IntakeError, "no thread group"),
+        ("<html/>", PlanError, "not a JMeter plan"),
+        ("nothing", PlanError, "not well-formed"),
+    ],
+)
+def test_a_plan_without_a_label_is_refused_in_one_line(tmp_path, text, error, named):
+    path = tmp_path / "their.jmx"
+    path.write_text(text)
+    with pytest.raises(error, match=named) as refused:
+        read_jmx(path, "shop", tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+TEMPLATES = {
+    "build-web-test-plan": (["Home Page", "Page Returning 404"], "http://example.org"),
+    "build-adv-web-test-plan": (["Home Page", "Changes"], "http://site.example"),
+    "build-webservice-test-plan": (["Soap Request"], "http://wsf.cdyne.com"),
+}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_of_jmeter_becomes_labels(name, tmp_path):
+    labels, url = TEMPLATES[name]
+    path = Path(jmeter_home()) / "bin" / "templates" / f"{name}.jmx"
+    found = read_jmx(path, "shop", tmp_path)
+    (text,) = found.files.values()
+    sent = etree.fromstring(text.encode()).iter("HTTPSamplerProxy")
+    assert [it.get("testname") for it in sent] == labels
+    assert found.url == url
+    is_advanced = name == "build-adv-web-test-plan"
+    assert any("bz.site.example" in it for it in found.remarks) == is_advanced
+    assert any("login.csv" in it for it in found.remarks) == is_advanced
