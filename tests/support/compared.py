@@ -51,9 +51,9 @@ def compared(
     return Blocks(label, np.arange(values), *found)
 
 
-def judged(labels, settings, every_s=30.0):
-    """The gate at the end of looking."""
-    gate = Gate(settings)
+def judged(labels, settings, every_s=30.0, **more):
+    """The gate at the end of looking. more: fields of the gate."""
+    gate = Gate(settings, **more)
     while (at_s := next_look_s(gate, every_s)) is not None:
         gate = look(gate, [blocks.first(int(at_s)) for blocks in labels], at_s)
     return close(gate)

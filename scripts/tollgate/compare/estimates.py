@@ -72,7 +72,7 @@ STEP_S, COSINE_S = 5, 15
 #: Robust spreads beyond which a request is no longer typical.
 CLIP = 3.0
 # Samples of a row on each side below which its level is that of all such rows.
-_FEWEST_OF_ROW = 4
+FEWEST_OF_ROW = 4
 # From a normal distribution's median absolute deviation to its standard deviation.
 _MAD = 1.4826
 # How far from a percentile its slope is taken, of the way to the nearer end of the distribution.
@@ -281,7 +281,7 @@ def _row_levels(sides: tuple[Requests, Requests], values: list[Floats], of: obje
     hardly seen are one row together. of: np.median or np.mean."""
     rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
     seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
-    is_rare = seen < _FEWEST_OF_ROW
+    is_rare = seen < FEWEST_OF_ROW
     levels = np.zeros((2, rows))
     if is_rare.any():
         rare = [value[is_rare[it.row]] for it, value in zip(sides, values, strict=True)]

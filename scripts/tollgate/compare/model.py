@@ -33,7 +33,7 @@ Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 #: The label that stands for all requests of a mix together, and what is compared of it.
 ALL_LABELS = "all labels"
-OF_ALL: tuple[Metric, ...] = (TYPICAL, ERRORS)
+OF_ALL: tuple[Metric, ...] = (TYPICAL, STALLS, ERRORS)
 #: Those that decide unless modules.compare says otherwise.
 GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
@@ -184,7 +184,7 @@ class Blocks:
     the same B blocks, each of the same length, one after the other without a gap. background_cpu:
     float[B], the background CPU load in each, as a share of the cores; None where unknown. repeats:
     how many requests one toss of the coin sends at most; None where the sides may send unlike
-    numbers."""
+    numbers. parts: each label of all together."""
 
     label: str
     values_ms: NDArray[np.int64]
@@ -192,6 +192,7 @@ class Blocks:
     head: Side
     background_cpu: NDArray[np.float64] | None = None
     repeats: float | None = 1.0
+    parts: tuple[Blocks, ...] = ()
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
@@ -212,16 +213,19 @@ class Blocks:
         numbers = [it.process for it in self.requests if it.process is not None]
         return 1 + max((int(it.max(initial=0)) for it in numbers), default=0)
 
-    def against_base(self, requests: Requests) -> Blocks:
-        """With some of either side's samples in place of head's."""
-        failed = np.zeros(len(self.base.n), np.int64)
-        return replace(self, head=Side.of(requests, self.values_ms, failed))
+    def against_base(self, side: int, process: int) -> Blocks:
+        """With the samples of a process of either side in place of head's. side: 0 of base."""
+        failed, own = np.zeros(len(self.base.n), np.int64), self.requests[side]
+        parts = tuple(it.against_base(side, process) for it in self.parts)
+        head = Side.of(own.where(own.process == process), self.values_ms, failed)
+        return replace(self, head=head, parts=parts)
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
         background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
         sides = (it.first(blocks) for it in (self.base, self.head))
-        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats)
+        parts = tuple(it.first(blocks) for it in self.parts)
+        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts)
 
     def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those

@@ -12,7 +12,7 @@ from tollgate.compare.mix import Mix
 from tollgate.compare.model import ALL_LABELS
 from tollgate.compare.pace import Pace
 from tollgate.compare.pooled import together
-from tollgate.compare.power import Power, power_of
+from tollgate.compare.power import FEWEST_OF_ROW, Power, power_of
 from tollgate.compare.record import CompareRecord
 
 
@@ -99,9 +99,8 @@ def _power(
     asked = {it: int(arrivals * (kept.share(it) if kept else 1)) for it in times}
     chosen = [it for it in times if it in (settings.labels or times)]
     if kept and len(chosen) > 1:
-        own = [times[it] for it in chosen]
-        rows = [1 + int(it.row.max()) for it in own]
-        times = {ALL_LABELS: together(own, rows)} | times
+        (pool,) = together([[times[it]] for it in chosen], FEWEST_OF_ROW)
+        times = {ALL_LABELS: pool} | times
         asked[ALL_LABELS] = sum(asked[it] for it in chosen)
     looks = record.first_s, record.every_s
     return power_of(settings, times, asked, record.processes, looks)

@@ -1,18 +1,19 @@
 """All requests of a mix together, so that what slows each of its labels a little is found. Pure.
 
 Each request counts once, and a label thus by its weight. Only what holds a request against the same
-request, or counts failures, has a meaning of a mix: its percentiles have none.
+request, or counts answers, has a meaning of a mix: its percentiles have none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.errors import unlike_work
+from tollgate.compare.estimates import FEWEST_OF_ROW
 from tollgate.compare.model import ALL_LABELS, Blocks, Gate, Requests, Side
 
 
@@ -23,24 +24,32 @@ def all_of(gate: Gate, labels: Sequence[Blocks]) -> Blocks | None:
     if not gate.is_mix or len(chosen) < 2 or any(it.label == ALL_LABELS for it in labels):
         return None
     values_ms = np.unique(np.concatenate([it.values_ms for it in chosen]))
-    sides = zip(*([it.base, it.head] for it in chosen), strict=True)
-    requests = zip(*(it.requests for it in chosen), strict=True)
-    rows = [1 + max(int(it.row.max(initial=0)) for it in each.requests) for each in chosen]
+    failed = zip(*((it.base.failed, it.head.failed) for it in chosen), strict=True)
     joined = (
-        Side.of(together(own, rows), values_ms, np.sum([it.failed for it in side], axis=0))
-        for own, side in zip(requests, sides, strict=True)
+        Side.of(own, values_ms, np.sum(each, axis=0))
+        for own, each in zip(
+            together([it.requests for it in chosen], FEWEST_OF_ROW), failed, strict=True
+        )
     )
     base, head = joined
-    return replace(chosen[0], label=ALL_LABELS, values_ms=values_ms, base=base, head=head)
+    pool = replace(chosen[0], label=ALL_LABELS, values_ms=values_ms, base=base, head=head)
+    return replace(pool, parts=tuple(chosen))
 
 
-def together(parts: Iterable[Requests], rows: Iterable[int]) -> Requests:
-    """One side's samples of several labels, in the order of their blocks, each with rows of its
-    own. rows: how many each label has, of both sides."""
+def together(labels: Iterable[Sequence[Requests]], fewest: int) -> Iterator[Requests]:
+    """Of each side the samples of several labels, in the order of their blocks. labels: of each its
+    sides. fewest: rows that a side has seen less often are one row of their label."""
     first, found = 0, []
-    for part, many in zip(parts, rows, strict=True):
-        found.append(replace(part, row=part.row + first))
-        first += many
+    for sides in labels:
+        rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
+        seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
+        number = first + np.where(seen < fewest, 0, 1 + np.arange(rows))
+        found.append([replace(it, row=number[it.row]) for it in sides])
+        first += rows + 1
+    return map(_joined, zip(*found, strict=True))
+
+
+def _joined(found: Sequence[Requests]) -> Requests:
     known = (it.name for it in fields(Requests))
     names = [name for name in known if all(getattr(it, name) is not None for it in found)]
     columns: dict[str, NDArray[np.int64]] = {

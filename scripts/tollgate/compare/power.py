@@ -37,6 +37,7 @@ from tollgate.compare.model import (
     OF_ALL,
     PERCENTILES,
     SHARES,
+    STALLS,
     TYPICAL,
     GateSettings,
     Metric,
@@ -53,14 +54,16 @@ FOUND = 0.8
 #: By how much more times erred in runs of services of 1 to 8 ms on two shared cores than those of
 #: requests that are independent of each other would: 0.8 to 1.4 times as much.
 _LASTING = 1.3
+#: Of the answers of such runs up to so many stalled, so many in a spell that counts as one.
+_STALLED, _SPELL = 0.01, 10
 #: By how much more a trimmed mean errs than a mean, of normal values (stats/trimmed.py).
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
 _WARY = 1.25
 #: Of the logarithms of the speeds of processes of the same code; 0.4 and 0.9 % were measured.
 PROCESS_SD = 0.006
-#: Times of a label from which its spread is estimated.
-FEWEST = 20
+#: Times of a label from which its spread is estimated, and of a row from which it has a level.
+FEWEST, FEWEST_OF_ROW = 20, 10
 _MAD = 1.4826
 #: So many samples that counts are their shares.
 _MANY = 100_000
@@ -188,7 +191,7 @@ def _of_shares(
     _processes: int,
     levels: _Levels,
 ) -> tuple[float | None, bool]:
-    """Where base has none of them."""
+    """Where base has none of them; but stalls come of themselves."""
     if not n:
         return None, False
     needed = math.ceil(-math.log2(levels.low))
@@ -197,6 +200,9 @@ def _of_shares(
     )
     # The bound on what may happen where nothing did, at both sides (errors.py).
     bound = math.sqrt(2) * -math.expm1(math.log(levels.high) / n)
+    if metric == STALLS:
+        luck = levels.luck - float(special.ndtri(levels.high))
+        bound = max(bound, luck * math.sqrt(2 * _STALLED * _SPELL / n))
     return (rise if rise < 1 else None), bound < settings.change(metric)
 
 
@@ -236,7 +242,7 @@ def _by_row(row: NDArray[np.int64], logs: Floats) -> Floats:
     levels = np.full(len(logs), float(np.median(logs)))
     for number in np.unique(row):
         own = row == number
-        if own.sum() >= FEWEST // 2:
+        if own.sum() >= FEWEST_OF_ROW:
             levels[own] = np.median(logs[own])
     return levels
 

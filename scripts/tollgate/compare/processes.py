@@ -68,9 +68,9 @@ def spread(blocks: Blocks, metric: str) -> ProcessSpread | None:
         tuple(
             as_share(metric, change_of(of_one, metric, is_tossed=False).value)
             for number in range(processes)
-            for of_one in [blocks.against_base(it.where(it.process == number))]
+            for of_one in [blocks.against_base(side, number)]
         )
-        for it in blocks.requests
+        for side in (0, 1)
     )
     return ProcessSpread(blocks.label, metric, *sides)
 

@@ -17,6 +17,7 @@ sign test. Spells in which both sides stall have a small d.
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from tollgate.compare.model import STALLS, Blocks, Side
 from tollgate.compare.threads import design_effect
 
 Ints = NDArray[np.int64]
+_SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 
 #: An answer is slow beyond so many times base's p95 in its first seconds.
 SLOW, AFTER_S = 3.0, 60
@@ -36,20 +38,29 @@ LONGEST_S = 15
 
 
 def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
-    """The difference of the shares of slow answers. is_tossed: by a fair coin."""
-    sides = (blocks.base, blocks.head)
-    limit_ms = SLOW * percentile(blocks.base.first(AFTER_S), blocks.values_ms, 0.95)
-    slow = [_slow(side, blocks.values_ms, limit_ms) for side in sides]
+    """The difference of the shares of slow answers. is_tossed: by a fair coin. Of all labels
+    together each has a limit of its own."""
+    parts = [(it, _limit_ms(it)) for it in blocks.parts or (blocks,)]
+    known = [(it, limit_ms) for it, limit_ms in parts if not math.isnan(limit_ms)]
+    counted = known or parts
+    of_sides = [[(side(it), it.values_ms, by) for it, by in counted] for side in _SIDES]
+    slow = [np.sum([_slow(*it) for it in own], axis=0) for own in of_sides]
     note = cannot_tell(blocks, STALLS, 1, is_tossed)
-    if not note and math.isnan(limit_ms):
+    if not note and not known:
         note = f"base answered nothing in the first {AFTER_S} s"
-    counts = tuple(int(it.sum()) for it in slow), tuple(side.total for side in sides)
-    known = None if math.isnan(limit_ms) else limit_ms
+    n = tuple(sum(side.total for side, _, _ in own) for own in of_sides)
+    failed = tuple(int(it.sum()) for it in slow)
     deff = _design_effect(*slow)
-    if known:
+    limit_ms = None
+    if known and not blocks.parts:
+        limit_ms = known[0][1]
         of_each = [it.elapsed_ms > limit_ms for it in blocks.requests]
         deff = max(deff, design_effect(blocks.requests, of_each))
-    return ShareRise(*counts, deff, note, STALLS, limit_ms=known)
+    return ShareRise(failed, n, deff, note, STALLS, limit_ms=limit_ms)
+
+
+def _limit_ms(blocks: Blocks) -> float:
+    return SLOW * percentile(blocks.base.first(AFTER_S), blocks.values_ms, 0.95)
 
 
 def _slow(side: Side, values_ms: Ints, limit_ms: float) -> Ints:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tollgate.base.text import printable
+from tollgate.compare.model import INFORMATIONAL
 from tollgate.compare.words import Case, cases
 from tollgate.judge.verdicts import (
     FAIL,
@@ -44,7 +45,7 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
             passes = not result.decides or result.verdict in let_pass
             _result_case(suite, name, result.criterion, result, passes)
         for compared in cases(execution.comparison):
-            passes = compared.holds or not compared.is_decided or compared.verdict in let_pass
+            passes = compared.holds or compared.verdict in let_pass
             _result_case(suite, name, compared.name, compared, passes)
     for suite in root:
         _count(suite)
@@ -86,7 +87,9 @@ def _result_case(
     suite: ET.Element, class_name: str, name: str, result: CriterionResult | Case, passes: bool
 ) -> None:
     case = _case(suite, class_name, name)
-    if passes:
+    if result.verdict == INFORMATIONAL:
+        ET.SubElement(case, "skipped", message=printable(result.line_with_reason))
+    elif passes:
         text = result.line_with_reason if result.reason else result.line
         ET.SubElement(case, "system-out").text = printable(text)
     else:
@@ -108,3 +111,4 @@ def _count(suite: ET.Element) -> None:
     suite.set("tests", str(len(suite.findall("testcase"))))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
+    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
