@@ -238,3 +238,18 @@ def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_do
     assert said in comparison_warnings(comparison(frozen))
     unsure = tuple(replace(it, low=0.04) if it.low == 0.9 else it for it in frozen)
     assert verdict_headline(verdict_on(comparison(unsure))[0]) == "PASS: 10 of 10 metrics hold"
+
+
+def test_a_pass_names_what_was_foretold_to_stay_open_and_counts_it_neither_way():
+    kept = [it for it in GOOD if it.metric != "p95"]
+    named = [replace(it, verdict="INFORMATIONAL", gates=True) for it in GOOD if it.metric == "p95"]
+    compared = comparison((*kept, *named))
+    verdict, _ = verdict_on(compared)
+    said = "not decided, as was known before the load: p95 (sum, search)"
+    assert verdict_headline(verdict) == f"PASS: 8 of 8 metrics hold; {said}"
+    assert said in comparison_warnings(compared)
+    suite = ET.fromstring(to_junit(verdict, "compare")).findall("testsuite")[1]
+    skipped = [it.get("name") for it in suite if it.find("skipped") is not None]
+    assert skipped == ["p95 of sum, head against base", "p95 of search, head against base"]
+    assert (suite.get("skipped"), suite.get("errors")) == ("2", "0")
+    assert faults(content_of(compared)) == []
