@@ -198,3 +198,36 @@ def test_a_port_in_use_is_refused_with_the_process_that_holds_it():
     said = f"port {port} of app 'cluster' is in use by pid {os.getpid()} ("
     assert str(caught.value).startswith(said)
     probe.port_is_free("127.0.0.1", port, "cluster")
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "object"}, ""),
+        ({"required": ["id"]}, "'id' is a required property"),
+    ],
+)
+def test_an_answer_must_match_the_schema_that_a_probe_names(tmp_path, monkeypatch, schema, said):
+    monkeypatch.setattr(probe, "SUITE", tmp_path)
+    (tmp_path / "answers.json").write_text(json.dumps({"list #1": schema}))
+    asked = Probe("/", schema="answers.json#list #1")
+    with serving(_Json) as server:
+        remote = Url("http", "127.0.0.1", server.server_port)
+        if not said:
+            assert probe.answer_is_right(remote, asked) >= 0
+            return
+        with pytest.raises(probe.ProbeError, match=said):
+            probe.answer_is_right(remote, asked)
+
+
+def test_a_schema_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "SUITE", tmp_path)
+    with serving(_Json) as server:
+        remote = Url("http", "127.0.0.1", server.server_port)
+        with pytest.raises(probe.ProbeError, match=r"schema gone\.json#x, which can't be read"):
+            probe.answer_is_right(remote, Probe("/", schema="gone.json#x"))
+
+
+class _Json(Handler):
+    def respond(self):
+        self.answer(200, "{}", Content_Type="application/json")

@@ -153,7 +153,7 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
     [
         ("/a", "probes is '/a': write a list of paths with answers"),
         (["/a"], "probes is ['/a']: write a list of paths with answers"),
-        ([{"path": "/a"}], "probes.0.answer is missing: write a regular expression"),
+        ([{"answer": "a"}], "probes.0.path is missing: write a path that begins with /"),
         ([{"path": "a", "answer": ""}], "probes.0.path is 'a': write a path that begins with /"),
         ([{"path": "/a", "x": 1}], "probes.0 has the setting 'x', which does not exist: known are"),
         ([{"path": "/a", "answer": "("}], "probes.0.answer is '(': write a regular expression"),

@@ -18,7 +18,7 @@ class Draft:
     """What a source says of a service."""
 
     requests: tuple[dict[str, Any], ...]
-    """As `requests:` of a service in taurus.yml."""
+    """As `requests:` of a service in taurus.yml. `x-guessed` of one becomes a comment."""
     data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns of data/NAME.csv with their values, as many of each."""
     url: str | None = None
@@ -31,3 +31,7 @@ class Draft:
     """Further keys of the service in taurus.yml, such as `cookies`."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The text of each further file, such as a Test Fragment, by its path in the suite."""
+    probes: tuple[Mapping[str, str], ...] = ()
+    """As `probes:` of a service, with `schema` for the label whose answer's schema is meant."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """JSON Schemas of answers, by label."""

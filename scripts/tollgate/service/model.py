@@ -205,13 +205,18 @@ def _request(where: str, given: object) -> Request:
                 f"{where}{what} has no request: write `url`, `include`, or `transaction` with `do`"
             )
     label = label or str(config["url"])
-    slug = _NAME.sub("-", label).strip("-.")[:LONGEST_SLUG]
+    slug = slug_of(label)
     if not re.search("[A-Za-z]", slug) or slug.lower() in _TAKEN:
         raise SettingError(
             f"{where}.label is {label!r}: write another one, with letters of ASCII, and not "
             f"{', '.join(_TAKEN)}"
         )
     return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
+
+
+def slug_of(label: str) -> str:
+    """A label as names of properties and controllers have it."""
+    return _NAME.sub("-", label).strip("-.")[:LONGEST_SLUG]
 
 
 def _weight(where: str, given: object) -> float:

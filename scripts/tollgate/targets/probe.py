@@ -14,6 +14,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from tollgate.base import json_schema
+from tollgate.base.paths import SUITE
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
 from tollgate.targets.scenarios import Probe, Probes
@@ -174,7 +176,7 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
 
 def answer_is_right(remote: Url, asked: Probe) -> float:
     """How many milliseconds the answer took. Raises ProbeError unless its body contains the
-    pattern."""
+    pattern, and matches the schema."""
     path, where, began = asked.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
         with _get(remote, path) as answer:
@@ -183,13 +185,38 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
         status, body = error.code, error.read().decode(errors="replace")
     except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
-    if status != 200 or not asked.answer.search(body):
+    took_ms = (time.monotonic() - began) * 1000
+    if status != 200 or (asked.answer and not asked.answer.search(body)):
+        wanted = f"match {asked.answer.pattern!r}" if asked.answer else "have status 200"
         raise ProbeError(
-            f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, "
-            f"which does not match {asked.answer.pattern!r}: mend the target, or its probe in "
-            "taurus.yml; `probes` of a scenario go before those of the service"
+            f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, which does not "
+            f"{wanted}: {_MEND}"
         )
-    return (time.monotonic() - began) * 1000
+    if asked.schema and (problem := _mismatch(asked.schema, body)):
+        raise ProbeError(
+            f"GET {path} on {where} answered what {asked.schema} does not describe ({problem}): "
+            f"{_MEND}"
+        )
+    return took_ms
+
+
+#: The next step where an answer is not right.
+_MEND = (
+    "mend the target, its data, or its probe in taurus.yml; `probes` of a scenario go before those "
+    "of the service"
+)
+
+
+def _mismatch(named: str, body: str) -> str:
+    """How a body differs from a JSON Schema; empty where it matches. Raises ProbeError."""
+    file, _, name = named.partition("#")
+    try:
+        schemas = json.loads((SUITE / file).read_text(encoding="utf-8"))
+        schema = schemas[name] if name else schemas
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        why = getattr(error, "strerror", None) or f"it has no {name!r}"
+        raise ProbeError(f"a probe names the schema {named}, which can't be read: {why}") from None
+    return json_schema.mismatch(schema, body)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -23,7 +23,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 from pydantic import Field, PositiveFloat
 
-from tollgate.base.settings import SETTINGS, SettingError, read, says
+from tollgate.base.settings import SETTINGS, SettingError, Word, read, says
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
 from tollgate.plan.expressions import reads_property
@@ -117,11 +117,14 @@ class Probe:
     path: Annotated[str, Field(pattern="^/"), says("write a path that begins with /")]
     """What is asked for."""
     answer: Annotated[
-        re.Pattern[str], says("write a regular expression that the body of the answer must contain")
-    ]
+        re.Pattern[str] | None,
+        says("write a regular expression that the body of the answer must contain"),
+    ] = None
     """A regular expression that the body of the answer must contain."""
     expected_ms: Annotated[PositiveFloat | None, says("write milliseconds above 0")] = None
     """How many milliseconds it may take where the load was made for; by default any time."""
+    schema: Word = ""
+    """A file with JSON Schemas, and behind # the name of the one that the body must match."""
 
 
 Probes = list[Probe]

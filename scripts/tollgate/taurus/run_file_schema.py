@@ -48,7 +48,7 @@ def schema() -> str:
     inline = {"scenario": {"if": {"type": "object"}, "then": {"$ref": "#/$defs/scenario"}}}
     parts = {name: _settings(model, {CLASS: True}) for name, model in MODULES.items()}
     parts |= {
-        "probe": _settings(Probe) | {"required": ["path", "answer"]},
+        "probe": _settings(Probe) | {"required": ["path"]},
         "modules": modules,
         "scenario": _closed({**SCENARIO, **dict.fromkeys(TAURUS_SCENARIO, True)}),
         "execution": _closed({**EXECUTION, **dict.fromkeys(TAURUS_EXECUTION, True), **inline}),

@@ -1,0 +1,29 @@
+"""Whether an answer is what a JSON Schema says. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tollgate.base.text import one_line
+
+_LONGEST = 160
+
+
+def mismatch(schema: Any, body: str) -> str:
+    """Where and how a text differs from a schema, in one line; empty where it matches."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return "it is no JSON"
+    import jsonschema  # takes half a second, and most runs validate nothing
+
+    try:
+        validator = jsonschema.Draft202012Validator(schema)
+        errors = sorted(validator.iter_errors(value), key=lambda it: len(it.absolute_path))
+    except Exception as problem:  # of a schema that is none
+        return f"the schema can't be used: {one_line(str(problem))[:_LONGEST]}"
+    if not errors:
+        return ""
+    where = ".".join(map(str, errors[0].absolute_path))
+    return one_line(f"{where + ': ' if where else ''}{errors[0].message}")[:_LONGEST]

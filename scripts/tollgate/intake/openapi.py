@@ -1,0 +1,320 @@
+"""OpenAPI 3 and Swagger 2 to a Draft: an operation is a label, parameters are columns of data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from urllib.parse import quote
+
+from tollgate.base.text import did_you_mean, one_line, some_of
+from tollgate.intake import values
+from tollgate.intake.document import Document, Operation
+from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
+from tollgate.intake.source import Source
+from tollgate.record.redaction import is_secret
+from tollgate.service.model import LONGEST_SLUG, slug_of
+
+#: Of drawn values: the same document gives the same draft.
+_SEED = 1
+#: Methods that change nothing.
+READING = ("GET", "HEAD")
+#: Names that the plans of some kinds have variables of.
+_TAKEN = ("arrival", "block", "coin", "due", "server", "trial", "worker")
+_FORM = "application/x-www-form-urlencoded"
+#: Headers that have places of their own: bodies, answers, security.
+_OWN_HEADERS = ("accept", "authorization", "content-type")
+_NAMED = 12
+
+
+@dataclass
+class _Reading:
+    """What a draft is made of. prefix: of variables of the environment."""
+
+    document: Document
+    prefix: str
+    draws: Random = field(default_factory=lambda: Random(_SEED))  # noqa: S311 - no secrets
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    slugs: set[str] = field(default_factory=set)
+    secrets: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    probes: list[dict[str, str]] = field(default_factory=list)
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Asked:
+    """What one operation is asked with. probe: its path with values of the first row. guesses: of
+    which parameters the values are drawn."""
+
+    path: str
+    probe: str
+    query: list[str] = field(default_factory=list)
+    probe_query: list[str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    guesses: list[str] = field(default_factory=list)
+    has_secret: bool = False
+
+
+def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draft:
+    """What a document says of a service.
+
+    name: of the service, which begins the names of the environment's variables. named: operations
+    that may write and are wanted all the same, by their ids or as `POST /orders`. Raises
+    IntakeError."""
+    document = Document(source)
+    reading = _Reading(document, name)
+    faults = document.faults()
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
+        reading.remarks.append(f"{source.name} is not quite valid: {one_line(faults[0])}{more}")
+    operations = [*document.operations()]
+    wanted = _wanted(reading, operations, named)
+    requests = [it for it in (_request(reading, each) for each in wanted) if it]
+    if not requests:
+        raise IntakeError(
+            f"{source.name} has no operation that only reads: name others by --request, such as "
+            f"{next((repr(it.text) for it in operations), 'POST /orders')}"
+        )
+    return Draft(
+        requests=tuple(requests),
+        data=reading.columns,
+        url=document.base[0],
+        secrets=reading.secrets,
+        remarks=tuple(reading.remarks),
+        probes=tuple(reading.probes),
+        answers=reading.answers,
+    )
+
+
+def _wanted(
+    reading: _Reading, operations: Iterable[Operation], named: Collection[str]
+) -> list[Operation]:
+    """Those that read, and those that are named."""
+    wanted, left, unknown = [], [], set(named)
+    for it in operations:
+        names = {it.text, str(it.described.get("operationId") or it.text)}
+        unknown -= names
+        if it.method in READING or names & set(named):
+            wanted.append(it)
+        elif it.method != "OPTIONS":
+            left.append(it)
+    if unknown:
+        known = [it.text for it in (*wanted, *left)]
+        name = min(unknown)
+        raise IntakeError(
+            f"--request {name!r} is no operation of {reading.document.source.name}: "
+            f"{did_you_mean(name, known)}"
+        )
+    if left:
+        reading.remarks.append(
+            f"left out, because they may write: {some_of([it.text for it in left], _NAMED)}; name "
+            f"one by --request '{left[0].text}'"
+        )
+    return wanted
+
+
+def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
+    """The request of an operation; None where a remark says why there is none."""
+    label = _label(reading, operation)
+    asked = _Asked(*[reading.document.base[1] + operation.path] * 2)
+    for parameter in operation.parameters:
+        _add(reading, asked, parameter)
+    for name in re.findall(r"\{([^{}$]*)\}", asked.probe):
+        _add(reading, asked, {"name": name, "in": "path", "schema": {"type": "string"}})
+    body = _body(reading, operation, asked)
+    if body is NO_BODY:
+        return None
+    _secure(reading, operation, asked)
+    status, types, schema = answer_of(reading.document, operation)
+    is_json = any(map(JSON.fullmatch, types))
+    is_plain = operation.method == "GET" and not asked.headers and not asked.has_secret
+    if is_plain and is_json and schema and status == "200":
+        reading.answers[label] = schema
+        path = "?".join(filter(None, (asked.probe, "&".join(asked.probe_query))))
+        reading.probes.append({"path": path, "schema": label})
+    if len(types) > 1 or (types and not is_json):
+        asked.headers["Accept"] = next(filter(JSON.fullmatch, types), types[0])
+    said = {
+        "label": label,
+        "url": "?".join(filter(None, (asked.path, "&".join(asked.query)))),
+        "method": operation.method if operation.method != "GET" else None,
+        "headers": asked.headers,
+        "body": body,
+        "follow-redirects": False if status.startswith("3") else None,
+        "assert": checks_of(status, schema if is_json else {}),
+        GUESSED: ", ".join(dict.fromkeys(asked.guesses)),
+    }
+    return {key: it for key, it in said.items() if it is False or it}
+
+
+def _label(reading: _Reading, operation: Operation) -> str:
+    """Its id, else method and path: as a property's name no other label has it."""
+    given = str(operation.described.get("operationId") or operation.text)
+    given = re.sub(r"\$\{|[<>=\n]", "-", given)[: LONGEST_SLUG - 4]
+    label, number = given, 1
+    while slug_of(label).lower() in reading.slugs:
+        number += 1
+        label = f"{given} {number}"
+    reading.slugs.add(slug_of(label).lower())
+    return label
+
+
+def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Swagger's parameters are schemas themselves."""
+    content = parameter.get("content")
+    if isinstance(content, Mapping) and content:
+        parameter = next(iter(content.values()))
+    found = parameter.get("schema", parameter)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None:
+    """A parameter of a path, a query or a header."""
+    place, name = parameter.get("in"), str(parameter.get("name"))
+    schema = _schema_of(parameter)
+    is_required = parameter.get("required") or place == "path"
+    if place not in ("path", "query", "header"):
+        if place == "cookie" and is_required:
+            reading.remarks.append(f"{asked.path} needs the cookie {name!r}: add it to its headers")
+        return
+    if place == "header" and name.lower() in _OWN_HEADERS:
+        return
+    found = values.column(parameter, schema, reading.draws)
+    if found.is_guess and is_required and is_secret(name):
+        reference = _secret(reading, name, f"{name!r} of {asked.path}")
+        _put(asked, place, name, reference, "")
+        asked.has_secret = True
+        return
+    if not is_required and (found.is_guess or place == "header"):
+        return
+    first, variable = found.values[0], _variable(reading, name, found)
+    if found.is_guess:
+        asked.guesses.append(variable)
+        if not values.allows(schema, first):
+            reading.remarks.append(
+                f"the values of {variable!r} do not match {schema['pattern']!r}: correct them"
+            )
+    _put(asked, str(place), name, f"${{{variable}}}", _text(first))
+
+
+def _put(asked: _Asked, place: str, name: str, reference: str, value: str) -> None:
+    """A variable in its place, and its first value in the probe's."""
+    if place == "path":
+        asked.path = asked.path.replace(f"{{{name}}}", reference)
+        asked.probe = asked.probe.replace(f"{{{name}}}", value)
+    elif place == "query":
+        asked.query.append(f"{quote(name)}={reference}")
+        asked.probe_query.append(f"{quote(name)}={value}")
+    else:
+        asked.headers[name] = reference
+
+
+def _secret(reading: _Reading, what: str, words: str) -> str:
+    """The reference to a variable of the environment."""
+    variable = re.sub(r"\W+", "_", f"{reading.prefix}_{what}", flags=re.ASCII).upper()
+    reading.secrets[variable] = words
+    return f"${{__P({variable})}}"
+
+
+def _variable(reading: _Reading, name: str, found: values.Drawn) -> str:
+    """The column of a parameter: that of another operation where both have the same values."""
+    stem = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
+    stem = f"a_{stem}" if stem in _TAKEN or stem[0].isdigit() else stem
+    texts = tuple(map(_text, found.values))
+    # What is drawn for a format of its own is drawn anew for each operation.
+    key = json.dumps([stem, found.is_guess or texts, type(found.values[0]).__name__])
+    if key not in reading.names:
+        number, unique = 1, stem
+        while unique in reading.columns:
+            number += 1
+            unique = f"{stem}_{number}"
+        reading.names[key], reading.columns[unique] = unique, texts
+    return reading.names[key]
+
+
+def _text(value: object) -> str:
+    """A value as a URL holds it. Of a list its first item: each item has a name of its own."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    if isinstance(value, bool | dict):
+        value = json.dumps(value)
+    return quote(str(value), safe="")
+
+
+#: In place of a body that can't be made.
+NO_BODY = object()
+#: Of a request: what of it is guessed. The writer makes a comment of it.
+GUESSED = "x-guessed"
+
+
+def _body(reading: _Reading, operation: Operation, asked: _Asked) -> Any:
+    """What it sends; None for nothing, NO_BODY where a remark says why it can't be made."""
+    described = operation.described
+    if reading.document.is_swagger:
+        types = described.get("consumes") or reading.document.root.get("consumes") or []
+        schemas = _swagger_bodies(operation, types)
+    else:
+        content = (described.get("requestBody") or {}).get("content") or {}
+        schemas = {kind: (it, it.get("schema") or {}) for kind, it in content.items()}
+    if not schemas:
+        return None
+    kind = next(filter(JSON.fullmatch, schemas), _FORM if _FORM in schemas else None)
+    if kind is None:
+        reading.remarks.append(f"left out {operation.text}: it sends {next(iter(schemas))}")
+        return NO_BODY
+    media, schema = schemas[kind]
+    given = values.examples_of(media, schema)
+    body = given[0] if given else values.drawn(schema, reading.draws)
+    if not given:
+        asked.guesses.append("body")
+    if kind != _FORM:
+        asked.headers["Content-Type"] = kind
+    elif isinstance(body, dict):
+        return {key: it if isinstance(it, str) else json.dumps(it) for key, it in body.items()}
+    return body if isinstance(body, dict) else json.dumps(body)
+
+
+def _swagger_bodies(operation: Operation, types: list[str]) -> dict[str, tuple[Any, Any]]:
+    for it in operation.parameters:
+        if it.get("in") == "body":
+            json_types = [*filter(JSON.fullmatch, types)] or ([] if types else ["application/json"])
+            kinds = json_types or types
+            return {kinds[0]: ({}, it.get("schema") or {})}
+    form = {it["name"]: it for it in operation.parameters if it.get("in") == "formData"}
+    if not form:
+        return {}
+    if any(it.get("type") == "file" for it in form.values()):
+        return {"multipart/form-data": ({}, {})}
+    required = [name for name, it in form.items() if it.get("required")]
+    return {_FORM: ({}, {"type": "object", "properties": form, "required": required})}
+
+
+def _secure(reading: _Reading, operation: Operation, asked: _Asked) -> None:
+    """Give it the secrets that it needs, which come from the environment."""
+    root = reading.document.root
+    needed = operation.described.get("security", root.get("security"))
+    if not needed or not all(needed):
+        return
+    known = root.get("securityDefinitions") or (root.get("components") or {}).get("securitySchemes")
+    for scheme in next(iter(needed)):
+        described = reading.document.expanded((known or {}).get(scheme) or {}, f"security {scheme}")
+        kind, place = described.get("type"), described.get("in")
+        is_basic = "basic" in (kind, str(described.get("scheme")).lower())
+        words = "user:password in base64" if is_basic else str(kind or "security")
+        reference = _secret(reading, scheme, f"{words} of {scheme}")
+        asked.has_secret = True
+        name = str(described.get("name", ""))
+        if kind == "apiKey" and place == "query":
+            asked.query.append(f"{quote(name)}={reference}")
+        elif kind == "apiKey" and place == "header":
+            asked.headers[name] = reference
+        elif kind == "apiKey":
+            asked.headers["Cookie"] = f"{name}={reference}"
+        else:
+            asked.headers["Authorization"] = f"{'Basic' if is_basic else 'Bearer'} {reference}"

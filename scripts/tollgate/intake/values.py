@@ -1,0 +1,195 @@
+"""Values for what an OpenAPI document describes: its examples, else values drawn from the schema.
+Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from uuid import UUID
+
+#: Of a column; fewer than 20 make a load that a cache answers.
+ROWS = 20
+#: Nested schemas are drawn this deep; what is recursive ends there.
+_DEEPEST = 6
+_TEXT = "abcdefghijklmnopqrstuvwxyz"
+#: By format, of the n-th value from 1. Bytes are those of text.
+_FORMATS = {
+    "date": lambda n, _: f"2026-01-{n % 28 + 1:02}",
+    "date-time": lambda n, _: f"2026-01-{n % 28 + 1:02}T12:00:00Z",
+    "time": lambda n, _: f"12:{n % 60:02}:00Z",
+    "uuid": lambda _, draws: str(UUID(int=draws.getrandbits(128), version=4)),
+    "email": lambda n, _: f"user{n}@example.com",
+    "hostname": lambda n, _: f"host{n}.example.com",
+    "ipv4": lambda n, _: f"192.0.2.{n % 254 + 1}",
+    "ipv6": lambda n, _: f"2001:db8::{n:x}",
+    "uri": lambda n, _: f"https://example.com/{n}",
+    "url": lambda n, _: f"https://example.com/{n}",
+    "byte": lambda *_: "dGV4dA==",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """values: each a JSON value. is_guess: whether the document gives none of them itself."""
+
+    values: tuple[Any, ...]
+    is_guess: bool
+
+
+def examples_of(described: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Any]:
+    """The values that a document gives for a parameter or a body: `example`, `examples`, also of
+    its schema, which may name the only ones by `enum` or `const`."""
+    for it in (described, schema):
+        if it.get("example") is not None:
+            return [it["example"]]
+        given = it.get("examples")
+        if isinstance(given, Mapping):
+            given = [each["value"] for each in given.values() if _has_value(each)]
+        if isinstance(given, list) and given:
+            return given
+        for key in ("x-example", "const"):
+            if it.get(key) is not None:
+                return [it[key]]
+    enum = schema.get("enum")
+    if isinstance(enum, list) and enum:
+        return [it for it in enum if it is not None]
+    return [schema["default"]] if schema.get("default") is not None else []
+
+
+def _has_value(example: object) -> bool:
+    return isinstance(example, Mapping) and "value" in example
+
+
+def column(described: Mapping[str, Any], schema: Mapping[str, Any], draws: Random) -> Drawn:
+    """As many values of a parameter as a data file has rows; of a list, those of one item."""
+    is_list = _kind(schema) == "array" and isinstance(schema.get("items"), Mapping)
+    if is_list and not examples_of(described, {}):
+        return column(described, schema["items"], draws)
+    if given := examples_of(described, schema):
+        return Drawn(tuple(given[n % len(given)] for n in range(ROWS)), False)
+    name = str(described.get("name", "text"))
+    return Drawn(tuple(drawn(schema, draws, n + 1, name) for n in range(ROWS)), True)
+
+
+def drawn(
+    schema: Mapping[str, Any], draws: Random, n: int = 1, name: str = "text", depth: int = 0
+) -> Any:
+    """A value that a schema without references allows, the n-th from 1: its example, or one that
+    is made up. name: of what it is for, which texts begin with."""
+    if given := examples_of({}, schema):
+        return given[(n - 1) % len(given)]
+    for key in ("oneOf", "anyOf"):
+        if isinstance(schema.get(key), list) and schema[key]:
+            rest = {it: value for it, value in schema.items() if it != key}
+            return drawn(merged([rest, schema[key][0]]), draws, n, name, depth)
+    if isinstance(schema.get("allOf"), list):
+        rest = {it: value for it, value in schema.items() if it != "allOf"}
+        return drawn(merged([rest, *schema["allOf"]]), draws, n, name, depth)
+    kind = _kind(schema)
+    if kind == "object":
+        return _object(schema, draws, n, depth)
+    if kind == "array":
+        least = max(int(schema.get("minItems") or 0), 0 if depth >= _DEEPEST else 1)
+        items = schema.get("items")
+        items = items if isinstance(items, Mapping) else {}
+        return [drawn(items, draws, n + at, name, depth + 1) for at in range(least)]
+    if kind in ("integer", "number"):
+        return _number(schema, n, kind == "integer")
+    if kind in ("boolean", "null"):
+        return bool(n % 2) if kind == "boolean" else None
+    return _text(schema, draws, n, name)
+
+
+def merged(schemas: Sequence[object]) -> dict[str, Any]:
+    """All of several schemas, as `allOf` means them."""
+    found: dict[str, Any] = {}
+    for each in schemas:
+        if not isinstance(each, Mapping):
+            continue
+        inner = each.get("allOf")
+        each = merged([{**each, "allOf": None}, *inner]) if isinstance(inner, list) else each
+        for key, it in each.items():
+            if key == "properties" and isinstance(it, Mapping):
+                found[key] = {**found.get(key, {}), **it}
+            elif key == "required" and isinstance(it, list):
+                found[key] = [*found.get(key, []), *it]
+            elif it is not None:
+                found[key] = it
+    return found
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """Its type; where it says none, that of what it says."""
+    given = schema.get("type")
+    if isinstance(given, list):
+        given = next((it for it in given if it != "null"), "null")
+    if given == "int":  # no type, and often written
+        return "integer"
+    if isinstance(given, str):
+        return given
+    if "properties" in schema:
+        return "object"
+    return "array" if "items" in schema else "string"
+
+
+def _object(schema: Mapping[str, Any], draws: Random, n: int, depth: int) -> dict[str, Any]:
+    """Required properties, and those whose values the document gives."""
+    required = schema.get("required")
+    required = required if isinstance(required, list) else []
+    found = {}
+    for key, it in (schema.get("properties") or {}).items():
+        it = it if isinstance(it, Mapping) else {}
+        if it.get("readOnly"):
+            continue
+        if key in required or examples_of({}, it) or (not required and depth < 2):
+            found[key] = drawn(it, draws, n, key, depth + 1) if depth < _DEEPEST else None
+    return found
+
+
+def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
+    """From the least that is allowed on, else from 1."""
+    step = schema.get("multipleOf") or 1
+    low, high = _bounds(schema)
+    if low is None and high is not None:
+        low = min(high, 1) if high >= 1 else high - step * (ROWS - 1)
+    low = 1 if low is None else low
+    first = math.ceil(low / step) * step
+    value = first + step * (n - 1)
+    if high is not None and value > high:
+        room = max(0, math.floor((high - first) / step)) + 1
+        value = first + step * ((n - 1) % room)
+    return int(value) if is_whole or float(value).is_integer() else value
+
+
+def _bounds(schema: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """(least, most), of both dialects: an exclusive bound is a number or, until 3.0, a flag."""
+    found = []
+    for key, by in (("inimum", 1), ("aximum", -1)):
+        bound, beyond = schema.get(f"m{key}"), schema.get(f"exclusiveM{key}")
+        if beyond is True and bound is not None:
+            bound += by
+        elif isinstance(beyond, int | float) and not isinstance(beyond, bool):
+            bound = beyond + by
+        found.append(bound)
+    return found[0], found[1]
+
+
+def _text(schema: Mapping[str, Any], draws: Random, n: int, name: str) -> str:
+    made = _FORMATS.get(str(schema.get("format")), lambda n, _: f"{name}-{n}")(n, draws)
+    least, most = int(schema.get("minLength") or 0), schema.get("maxLength")
+    if most is not None and len(made) > int(most):
+        made = "".join(draws.choice(_TEXT) for _ in range(max(least, min(int(most), 8))))
+    return made + "x" * (least - len(made))
+
+
+def allows(schema: Mapping[str, Any], value: Any) -> bool:
+    """Whether a text fits the pattern of its schema, which no value is drawn from."""
+    pattern = schema.get("pattern")
+    try:
+        return not isinstance(value, str) or not pattern or bool(re.search(str(pattern), value))
+    except re.error:  # of another dialect than Python's
+        return False
