@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import support
 from support import ci_files
+from support.judged import RUNS as JUDGED
 from tollgate.base.exit_codes import ExitCode
+from tollgate.cli.init.ci import TEMPLATES
 from tollgate.install.tools import SOURCES
+from tollgate.judge.judgement import judge
+from tollgate.report import write as outputs
 from tollgate.taurus import engine_host
 
 CHECK_SCHEMA = Path(sys.executable).with_name("check-jsonschema")
@@ -23,7 +26,7 @@ WHAT_EACH_RUNS = {
     "soak": "./scripts/run -soak",
     "statistics": "./scripts/test statistics",
 }
-#: How GitHub and Jenkins run a kind once more; GitLab has a setting for it.
+#: How Jenkins runs a kind once more; GitLab has a setting for it, GitHub's action a script.
 RETRY = "{0} || case $? in 5) {0} ;; *) exit $? ;; esac"
 RETRIED = {it: RETRY.format(WHAT_EACH_RUNS[it]) for it in ("check", "compare")}
 #: What leaves a run's folder.
@@ -31,10 +34,13 @@ RUNS = ("check", "compare", "soak")
 #: Of each file: the schema that check-jsonschema brings along, and how it reads the file.
 SCHEMAS = {
     ci_files.GITHUB: ("vendor.github-workflows",),
-    ci_files.PREPARE: ("vendor.github-actions",),
+    ci_files.ACTION: ("vendor.github-actions",),
+    ci_files.COMMENT: ("vendor.github-actions",),
     ci_files.GITLAB: ("vendor.gitlab-ci", "--data-transform", "gitlab-ci"),
 }
-every_schema = pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+every_schema = pytest.mark.parametrize(
+    "path", SCHEMAS, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,23 +77,33 @@ def test_actionlint_finds_nothing_but_an_expression_that_names_nothing(tmp_path)
     assert 'property "evnt_name" is not defined' in done.stdout
 
 
-def test_shellcheck_finds_nothing_in_the_scripts_of_the_workflow(tmp_path):
-    for job in ci_files.workflow()["jobs"].values():
-        for number, step in enumerate(step for step in job["steps"] if "run" in step):
-            script = tmp_path / f"{number}.sh"
-            script.write_text(step["run"])
-            done = support.run(SHELLCHECK, "--shell", "bash", script)
-            assert done.returncode == 0, done.stdout
+@pytest.mark.parametrize("path", [ci_files.ACTION, ci_files.COMMENT], ids=lambda it: it.parent.name)
+def test_a_step_of_an_action_is_a_script_beside_it_which_shellcheck_sees(path):
+    steps = [it for it in ci_files.action(path)["runs"]["steps"] if "run" in it]
+    assert steps
+    for step in steps:
+        script = re.match(r'(?:exec )?"\$GITHUB_ACTION_PATH/(\w+)"', step["run"])[1]
+        done = support.run(SHELLCHECK, path.with_name(script))
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_job_gives_an_action_only_what_it_takes():
+    steps = [step for job in ci_files.workflow()["jobs"].values() for step in job["steps"]]
+    local = [it for it in steps if it.get("uses", "").startswith("./")]
+    assert len(local) == len(WHAT_EACH_RUNS) + 1
+    for step in local:
+        inputs = ci_files.action(support.ROOT / step["uses"] / "action.yml")["inputs"]
+        assert {*step.get("with", {})} <= {*inputs}
 
 
 def test_every_action_is_pinned_to_a_commit_which_is_one_everywhere_and_says_its_version():
-    for path in (ci_files.GITHUB, ci_files.PREPARE):
+    for path in (ci_files.GITHUB, ci_files.ACTION, ci_files.COMMENT):
         uses = re.findall(r"uses: (.*)", path.read_text())
         assert uses
         for each in uses:
             assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
     docs = sorted((support.ROOT / "docs").glob("*.md"))
-    files = (ci_files.GITHUB, ci_files.PREPARE, support.ROOT / "README.md", *docs)
+    files = (ci_files.GITHUB, ci_files.ACTION, ci_files.COMMENT, TEMPLATES / "github.yml", *docs)
     text = "".join(path.read_text() for path in files)
     pins = set(re.findall(r"uses: (actions/[\w-]+)@(.*)", text))
     assert len({name for name, _ in pins}) == len(pins)
@@ -99,25 +115,24 @@ def test_only_the_job_that_runs_nothing_of_the_candidate_may_write():
     writers = {name: job for name, job in flow["jobs"].items() if "permissions" in job}
     permissions = {name: job["permissions"] for name, job in writers.items()}
     assert permissions == {"comment": {"pull-requests": "write"}}
-    used = [step.get("uses", "") for step in writers["comment"]["steps"]]
-    assert not [each for each in used if "checkout" in each or each.startswith("./")]
+    code, comments = writers["comment"]["steps"]
+    assert code["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+    assert comments == {"uses": "./.github/actions/tollgate/comment"}
     steps = [step for job in flow["jobs"].values() for step in job["steps"]]
     checkouts = [step["with"] for step in steps if "checkout" in step.get("uses", "")]
-    assert len(checkouts) == len(WHAT_EACH_RUNS)
+    assert len(checkouts) == len(WHAT_EACH_RUNS) + 1
     assert all(settings["persist-credentials"] is False for settings in checkouts)
 
 
 def test_nothing_that_others_write_gets_into_a_script_but_by_its_environment():
-    for job in ci_files.workflow()["jobs"].values():
-        assert not [step for step in job["steps"] if "${{" in step.get("run", "")]
+    steps = [step for job in ci_files.workflow()["jobs"].values() for step in job["steps"]]
+    steps += ci_files.action()["runs"]["steps"] + ci_files.action(ci_files.COMMENT)["runs"]["steps"]
+    assert not [step for step in steps if "${{" in step.get("run", "")]
 
 
 def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins):
-    for name, job in ci_files.workflow()["jobs"].items():
+    for job in ci_files.workflow()["jobs"].values():
         assert job["timeout-minutes"] < 360, "a hosted runner's limit"
-        uploads = [step for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
-        assert all(step["if"] == "always()" for step in uploads)
-        assert bool(uploads) == (name in RUNS)
     for name in WHAT_EACH_RUNS:
         job = ci_files.gitlab()[name]
         assert job["timeout"]
@@ -130,13 +145,31 @@ def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins):
     assert last == {"archiveArtifacts", "junit"}
 
 
+def test_the_action_leaves_the_run_even_if_it_fails():
+    whole, verdict = uploads()
+    assert whole["if"] == "always() && inputs.kind != 'none'"
+    assert whole["with"]["path"] == "${{ inputs.folder }}/reports/*Z-*/"
+    assert verdict["if"] == "always() && steps.run.outputs.folder"
+
+
+def uploads():
+    return [it for it in ci_files.action()["runs"]["steps"] if "upload" in it.get("uses", "")]
+
+
 def test_a_comparison_without_a_verdict_fails_one_job_alone():
-    jobs = ci_files.workflow()["jobs"]
-    given = [step.get("with", {}) for step in jobs["compare"]["steps"]]
-    upload = next(it for it in given if it.get("name") == "verdict")
-    assert upload["if-no-files-found"] == "ignore"
-    (download,) = (it for it in jobs["comment"]["steps"] if "download" in it.get("uses", ""))
+    download, _script = ci_files.action(ci_files.COMMENT)["runs"]["steps"]
     assert download["continue-on-error"] is True
+    assert download["with"]["name"] == "verdict-${{ inputs.run }}"
+    name = uploads()[1]["with"]["name"]
+    assert name == "verdict-${{ inputs.service }}${{ inputs.service && '-' }}${{ inputs.kind }}"
+
+
+def test_the_outputs_of_the_action_are_those_that_tollgate_writes(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "outputs"))
+    outputs.append_summary(tmp_path, judge(JUDGED["fail"]), "check")
+    written = [it.partition("=")[0] for it in (tmp_path / "outputs").read_text().splitlines()]
+    wanted = {name: f"${{{{ steps.run.outputs.{name} }}}}" for name in written}
+    assert {name: it["value"] for name, it in ci_files.action()["outputs"].items()} == wanted
 
 
 def test_a_comparison_has_the_whole_history():
@@ -146,9 +179,12 @@ def test_a_comparison_has_the_whole_history():
 
 
 def test_the_three_systems_run_the_same_commands(jenkins):
-    of_github = {name: each.text for name, each in ci_files.github_commands().items()}
+    of_github = ci_files.github_commands()
+    kinds = {name: of_github[name].env["KIND"] for name in RUNS}
+    assert kinds == {name: name for name in RUNS}
+    assert of_github["statistics"].text == WHAT_EACH_RUNS["statistics"]
     of_gitlab = {name: each.text for name, each in ci_files.gitlab_commands().items()}
-    assert of_github == ci_files.jenkins_commands(jenkins) == WHAT_EACH_RUNS | RETRIED
+    assert ci_files.jenkins_commands(jenkins) == WHAT_EACH_RUNS | RETRIED
     assert of_gitlab == WHAT_EACH_RUNS
 
 
@@ -165,7 +201,7 @@ def test_only_what_is_inconclusive_runs_once_more(code, tmp_path):
 
 def test_a_soak_is_the_same_on_all_three():
     settings = {"SCALE": "12", "KITTENS_LEAK": "off"}
-    assert ci_files.github_commands()["soak"].env == settings
+    assert settings.items() <= ci_files.github_commands()["soak"].env.items()
     assert ci_files.gitlab_commands()["soak"].env == settings
     said = ci_files.JENKINS.read_text()
     assert all(f"{name} = '{value}'" in said for name, value in settings.items())
@@ -188,22 +224,55 @@ def test_a_jenkinsfile_that_is_no_groovy_is_refused_with_its_line(tmp_path):
         ci_files.jenkins_calls(broken)
 
 
-def test_no_cache_holds_the_key_of_engines():
-    steps = yaml.safe_load(ci_files.PREPARE.read_text())["runs"]["steps"]
-    cached = [it["with"]["path"] for it in steps if "actions/cache" in it["uses"]]
-    cached += [path for it in ci_files.gitlab()["default"]["cache"] for path in it["paths"]]
-    assert len(cached) == 4
-    key = engine_host.KEYSTORE.relative_to(support.ROOT)
-    assert [it for it in cached if key.is_relative_to(it)] == []
+def test_no_cache_holds_the_key_of_engines(tmp_path):
+    cached = [path for it in ci_files.gitlab()["default"]["cache"] for path in it["paths"]]
+    cached += cache_of_github()["path"].splitlines()
+    assert len(cached) == 6
+    cached += [said_of_place(tmp_path)["tools"]]
+    key = engine_host.KEYSTORE
+    places = [support.ROOT / it for it in cached]
+    assert [it for it in places if key.is_relative_to(it)] == []
+
+
+def cache_of_github():
+    steps = ci_files.action()["runs"]["steps"]
+    return next(step["with"] for step in steps if "actions/cache" in step.get("uses", ""))
+
+
+def said_of_place(folder, root=support.ROOT):
+    """What the step that looks for the cache writes."""
+    output = folder / "output"
+    output.unlink(missing_ok=True)
+    script = root / ci_files.ACTION.relative_to(support.ROOT).with_name("place")
+    env = support.environment(GITHUB_OUTPUT=str(output))
+    assert support.run(script, env=env, cwd=folder).returncode == 0
+    return dict(line.split("=") for line in output.read_text().splitlines())
+
+
+def test_the_cache_is_named_by_what_the_tools_are_made_from(tmp_path):
+    folders = ("scripts/tollgate/install", ".github/actions")
+    for part in (*folders, "package-lock.json", "requirements.lock"):
+        source, copied = support.ROOT / part, tmp_path / "project" / part
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if part in folders else shutil.copy)(source, copied)
+    before = said_of_place(tmp_path, tmp_path / "project")
+    assert before["tools"] == str(tmp_path / "project" / ".tollgate" / "tools")
+    assert before["sum"] == said_of_place(tmp_path)["sum"]
+    with (tmp_path / "project" / "scripts/tollgate/install/jmeter/pom.xml").open("a") as pom:
+        pom.write("\n")
+    assert said_of_place(tmp_path, tmp_path / "project")["sum"] != before["sum"]
 
 
 def test_what_is_cached_is_what_bootstrap_goes_by():
     """A cache that outlives what it was made from is made anew, but costs a download."""
-    steps = yaml.safe_load(ci_files.PREPARE.read_text())["runs"]["steps"]
-    cache = next(step["with"] for step in steps if "actions/cache" in step["uses"])
-    assert cache["path"] == ".tollgate/tools"
+    cache = cache_of_github()
+    assert cache["path"].splitlines() == [
+        "${{ steps.place.outputs.tools }}",
+        "~/.cache/pip",
+        "~/.npm",
+    ]
+    assert "${{ steps.place.outputs.sum }}" in cache["key"]
     made_of = SOURCES.relative_to(support.ROOT)
-    assert f"hashFiles('{made_of}/**')" in cache["key"]
     keys = [it["key"]["files"] for it in ci_files.gitlab()["default"]["cache"]]
     assert all((support.ROOT / file).is_file() for files in keys for file in files)
     assert all(file.startswith(f"{made_of}/") for file in keys[-1])

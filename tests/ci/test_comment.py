@@ -17,17 +17,16 @@ def comment(tmp_path):
     """Runs the step on this verdict, where these ids are what --jq leaves of the comments."""
     tools = tmp_path / "bin"
     support.script(tools / "gh", GH)
-    script = ci_files.workflow()["jobs"]["comment"]["steps"][-1]["run"]
 
     def run(verdict, *ids):
         if verdict is not None:
             (tmp_path / "verdict.md").write_text(verdict)
         (tmp_path / "comments").write_text("".join(f"{each}\n" for each in ids))
         env = support.environment(COMMENTS=COMMENTS, COMMENT=COMMENT, PAGE="https://host/run/1")
+        env["RUN"] = "compare"
         env["PATH"] = f"{tools}:{env['PATH']}"
-        # As GitHub does: a failing command, in a pipe as well, ends it.
-        words = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-        done = support.run(*words, cwd=tmp_path, env=env)
+        script = ci_files.COMMENT.with_name("comment")
+        done = support.run(script, "verdict.md", cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -86,7 +85,7 @@ def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path):
 def test_it_takes_the_verdict_before_it_out_of_the_comment(comment, tmp_path):
     comment(None, "42")
     assert asked(tmp_path)[-1][:5] == ["api", "--silent", "--method", "PATCH", f"{COMMENT}/42"]
-    assert "The last comparison ended without a verdict." in (tmp_path / "sent").read_text()
+    assert "The last run of compare ended without a verdict." in (tmp_path / "sent").read_text()
 
 
 def test_what_a_verdict_says_is_never_run(comment, tmp_path):

@@ -127,7 +127,7 @@ class Run:
         a service and a kind. root: a copy of the project, whose modules run as well; the own one by
         default. dashboards: whether JMeter draws its own, which takes it seconds an execution.
         root_of_runs: where the run's folder is to be, in place of tmp_path. job: the one of
-        GitHub's workflow whose command and environment stand for bzt and the kind; what it writes
+        GitHub's workflow whose inputs and environment stand for bzt and the kind; what it writes
         for the page of the job is summary.md in tmp_path. inside: what begins the command of one on
         another host."""
         tmp_path.mkdir(parents=True, exist_ok=True)
@@ -135,8 +135,9 @@ class Run:
         self.root = root or own_project()
         command, own = [self.root / ".venv" / "bin" / "bzt", "taurus.yml"], {}
         if job:
-            command, own = _of_job(job), {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
-            own |= ci_files.github_commands()[job].env
+            command = [self.root / ci_files.RUN.relative_to(support.ROOT)]
+            own = ci_files.github_commands()[job].env | {"RETRIES": "0"}
+            own |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
         if config:
             (tmp_path / "over.json").write_text(json.dumps(config))
             command.append(tmp_path / "over.json")
@@ -218,14 +219,6 @@ def end_those_under_way():
                 run.process.wait(PATIENCE)
             except psutil.TimeoutExpired:
                 run.process.kill()
-
-
-def _of_job(name):
-    """The command of a job in the shell in which GitHub runs it, without its second try; what
-    follows are its options."""
-    command = ci_files.github_commands()[name].text.partition(" || ")[0]
-    text = f'{command} "$@"'
-    return ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, name]
 
 
 def assert_on_the_page_of_the_job(ended, name, folder):

@@ -215,7 +215,7 @@ def test_what_processes_differ_by_is_told_and_written():
 
 def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    outputs.append_summary(verdict_on()[0], "compare")
+    outputs.append_summary(tmp_path, verdict_on()[0], "compare")
     assert "| `sum` | p95 | 4.42 ms | 5.31 ms | +20.1 % |" in (tmp_path / "summary.md").read_text()
 
 

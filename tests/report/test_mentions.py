@@ -65,7 +65,7 @@ def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch):
     verdict = judge(failing(name))
     assert notified(to_markdown(verdict, name)) == []
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
-    outputs.append_summary(verdict, name)
+    outputs.append_summary(tmp_path, verdict, name)
     assert notified((tmp_path / "summary").read_text()) == []
 
 

@@ -67,10 +67,19 @@ def test_the_summary_is_added_to_the_page_of_a_github_job(tmp_path, monkeypatch)
     page.write_text("what another step said\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
     passed, failed = judge(RUNS["pass"]), judge(RUNS["fail"])
-    outputs.append_summary(passed, "check")
-    outputs.append_summary(failed, "🐌")
+    outputs.append_summary(tmp_path, passed, "check")
+    outputs.append_summary(tmp_path, failed, "🐌")
     expected = to_markdown(passed, "check") + to_markdown(failed, "🐌")
     assert page.read_text(encoding="utf-8") == "what another step said\n" + expected
+
+
+def test_a_step_of_github_gets_the_verdict_and_its_files_as_outputs(tmp_path, monkeypatch):
+    said, folder = tmp_path / "said", tmp_path / "a run"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(said))
+    outputs.append_summary(folder, judge(RUNS["fail"]), "check")
+    expected = {"verdict": "FAIL", "folder": folder}
+    expected |= {"page": folder / "index.html", "junit": folder / "junit.xml"}
+    assert said.read_text() == "".join(f"{name}={it}\n" for name, it in expected.items())
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -80,7 +89,7 @@ def test_without_such_a_page_nothing_is_written(value, tmp_path, monkeypatch):
         monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     else:
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", value)
-    outputs.append_summary(judge(RUNS["pass"]), "check")
+    outputs.append_summary(tmp_path, judge(RUNS["pass"]), "check")
     assert list(Path().iterdir()) == []
 
 
@@ -90,7 +99,7 @@ def test_a_page_that_cannot_be_written_to_is_told_and_takes_no_verdict_away(
 ):
     path = str(tmp_path / page)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", path)
-    outputs.append_summary(judge(RUNS["fail"]), "check")
+    outputs.append_summary(tmp_path, judge(RUNS["fail"]), "check")
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith(f"tollgate: GITHUB_STEP_SUMMARY is {path!r}, which can't be written to")

@@ -1,6 +1,7 @@
 """What the CI systems run, read out of their files: each job's commands with their environment."""
 
 import json
+import re
 from dataclasses import dataclass, field
 
 import yaml
@@ -8,7 +9,12 @@ import yaml
 import support
 
 GITHUB = support.ROOT / ".github" / "workflows" / "perf.yml"
-PREPARE = support.ROOT / ".github" / "actions" / "prepare" / "action.yml"
+ACTIONS = support.ROOT / ".github" / "actions"
+ACTION, COMMENT = (
+    ACTIONS / "tollgate" / "action.yml",
+    ACTIONS / "tollgate" / "comment" / "action.yml",
+)
+RUN = ACTION.with_name("run")
 GITLAB = support.ROOT / ".ci" / "gitlab-ci.yml"
 JENKINS = support.ROOT / ".ci" / "Jenkinsfile"
 
@@ -44,14 +50,32 @@ def of_tollgate(text):
     return str(text).startswith("./scripts/")
 
 
+def action(path=ACTION):
+    return yaml.safe_load(path.read_text())
+
+
 def github_commands():
-    """By job."""
-    return {
-        name: Command(step["run"], step.get("env", {}))
-        for name, job in workflow()["jobs"].items()
-        for step in job["steps"]
-        if of_tollgate(step.get("run", ""))
+    """By job: of the action, the environment of its script."""
+    commands = {}
+    for name, job in workflow()["jobs"].items():
+        for step in job["steps"]:
+            given = step.get("with", {})
+            if of_tollgate(step.get("run", "")):
+                commands[name] = Command(step["run"], job.get("env", {}))
+            elif step.get("uses") == "./.github/actions/tollgate" and given.get("kind") != "none":
+                commands[name] = Command("run", job.get("env", {}) | script_variables(given))
+    return commands
+
+
+def script_variables(given):
+    """The environment of the action's script, for these inputs."""
+    inputs = action()["inputs"]
+    (step,) = (it for it in action()["runs"]["steps"] if it.get("id") == "run")
+    names = {
+        name: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", it)[1]
+        for name, it in step["env"].items()
     }
+    return {name: given.get(of, inputs[of]["default"]) for name, of in names.items()}
 
 
 def gitlab_commands():

@@ -39,23 +39,27 @@ def append_why(folder: Path, why: Why) -> None:
     _append(markdown)
 
 
-def append_summary(verdict: RunVerdict, kind: str) -> None:
-    """Add the Markdown to a GitHub job's page, where there is one."""
+def append_summary(folder: Path, verdict: RunVerdict, kind: str) -> None:
+    """Add the Markdown to a GitHub job's page, and the verdict and its files to the outputs of its
+    step, where there is one."""
     _append(to_markdown(verdict, kind))
+    files = {"folder": folder, "page": folder / "index.html", "junit": folder / "junit.xml"}
+    outputs = {"verdict": verdict.verdict} | {name: it.resolve() for name, it in files.items()}
+    _append("".join(f"{name}={it}\n" for name, it in outputs.items()), "GITHUB_OUTPUT")
 
 
-def _append(markdown: str) -> None:
-    """A page that can't be written to is reported, and changes neither the verdict nor the exit
-    code."""
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not summary:
+def _append(text: str, variable: str = "GITHUB_STEP_SUMMARY") -> None:
+    """To the file that a variable of GitHub's names. One that can't be written to is reported, and
+    changes neither the verdict nor the exit code."""
+    named = os.environ.get(variable)
+    if not named:
         return
     try:
-        with Path(summary).open("a", encoding="utf-8") as page:
-            page.write(markdown)
+        with Path(named).open("a", encoding="utf-8") as file:
+            file.write(text)
     except OSError as problem:
         print(
-            f"tollgate: GITHUB_STEP_SUMMARY is {summary!r}, which can't be written to "
+            f"tollgate: {variable} is {named!r}, which can't be written to "
             f"({problem.strerror}): the verdict stands in the run's folder alone",
             file=sys.stderr,
             flush=True,

@@ -66,7 +66,7 @@ def judge_and_write(run: Path) -> Judged:
     """Judge a run's folder, and write the verdict for programs and CI systems."""
     known = judged(run)
     outputs.write_all(run, known.verdict, known.run, known.record)
-    outputs.append_summary(known.verdict, known.record.kind)
+    outputs.append_summary(run, known.verdict, known.record.kind)
     return known
 
 

@@ -1,0 +1,1 @@
+"""`tollgate init`: a suite in any repository."""
