@@ -22,7 +22,7 @@ class Copied:
     """A plan, and its copy in the folder of a run."""
 
     def __init__(self, plan, run):
-        self.plan, self.run, self.at = plan, run, plan_copy.copy(plan, run)
+        self.plan, self.run, self.at = plan, run, plan_copy.copy(plan, run, "own")
 
     def files(self):
         files = (it for it in (self.run / "plan").rglob("*") if it.is_file())
@@ -72,7 +72,7 @@ def test_the_copy_of_a_plan_reads_like_the_plan(copied):
 def test_two_plans_of_one_run_share_a_fragment(copied):
     shared = plan(include("fragments/a.jmx"))
     made = copied(check=shared, load=shared, fragments__a=FRAGMENT_A)
-    plan_copy.copy(made.plan.with_name("load.jmx"), made.run)
+    plan_copy.copy(made.plan.with_name("load.jmx"), made.run, "load")
     assert made.files() == ["check.jmx", "fragments/a.jmx", "load.jmx"]
 
 
@@ -110,9 +110,11 @@ def test_a_circle_of_fragments_ends(copied, path):
     assert made.files() == ["check.jmx", "fragments/a.jmx"]
 
 
-def test_two_plans_of_one_name_that_differ_are_refused(copied):
+def test_two_plans_of_one_name_that_differ_have_folders_of_their_own(copied):
     made = copied(check=A)
-    plan_copy.copy(made.plan, made.run)  # the same plan in two modes is what a run is
+    # The same plan in two modes is what a run is.
+    assert plan_copy.copy(made.plan, made.run, "again") == made.at
     made.plan.write_text(plan(jmx.sampler("b")))
-    with pytest.raises(PlanError, match=r"check\.jmx"):
-        plan_copy.copy(made.plan, made.run)
+    assert plan_copy.copy(made.plan, made.run, "other") == "plan/other/check.jmx"
+    assert made.files() == ["check.jmx", "other/check.jmx"]
+    assert read_plan(made.run / "plan" / "other" / "check.jmx", {}).labels == ("b",)

@@ -51,7 +51,7 @@ def make(folder, sent=(), died_s=None, **changes):
     busy = [(at, 0.05 * turn, 0.3 * turn, 0.05 * turn) for turn, at in enumerate(times)]
     write_cpu(folder / study_run.CPU, busy)
     _write_workers(folder / "workers.jsonl", ended_s, died_s)
-    plan = plan_copy.copy(SUITE / "plans" / "study.jmx", folder)
+    plan = plan_copy.copy(SUITE / "plans" / "study.jmx", folder, "study")
     targets = [{"name": it, "mode": it, "instances": n} for it, n in INSTANCES.items()]
     execution = {"name": "study", "plan": plan, "targets": targets}
     execution |= {"began": START_MS / 1000 - 1, "ended": ended_s + 1}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
-from bzt import NormalShutdown, TaurusConfigError
+from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
@@ -63,6 +63,10 @@ def refusal(**settings):
         prepared(**settings)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def ends_of(made):
+    return under_way(made.engine).executions["plan"].ends_s
 
 
 def notes_of(made):
@@ -194,7 +198,7 @@ def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, lines):
 )
 def test_a_service_that_hangs_holds_the_load_no_longer_than_the_durations(plan, groups, ends_s):
     plan(jmx.plan(*(jmx.group(jmx.sampler("home"), **each) for each in groups)))
-    assert prepared().ends_s == ends_s
+    assert ends_of(prepared()) == ends_s
 
 
 def test_an_end_that_is_only_presumed_is_told(plan, lines):
@@ -223,7 +227,7 @@ def test_each_host_that_is_not_this_machine_is_told_once_before_the_load(plan, l
 def ending(tmp_path, monkeypatch):
     """(the executor of a load that ends after 60 s, what lets the service check at a time)."""
     made = service()
-    made.stop_after = 60.0
+    under_way(made.engine).executions["plan"].ends_s = 60.0
     executor = Mock(label="plan", kpi_jtl=str(tmp_path / "kpi.jtl"), start_time=900.0)
     executor.process.poll.return_value, executor.stop_requested_at = None, None
     made.engine.provisioning.executors = [executor]
@@ -241,8 +245,8 @@ def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
     check_at(990.0)  # it still starts
     (tmp_path / "kpi.jtl").touch()
     check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
-    with pytest.raises(NormalShutdown):
-        check_at(1090.0)
+    check_at(1090.0)
+    assert executor.shutdown.call_count == 1
     assert executor.tell_to_end.call_count == 1
     assert executor.stop_requested_at == 1060.0
 
@@ -262,5 +266,6 @@ def test_a_jmeter_that_does_not_listen_yet_is_told_later_or_ended_all_the_same(
         assert executor.stop_requested_at == 1060.5
         return
     check_at(1090.0)
-    with pytest.raises(NormalShutdown):
-        check_at(1120.0)
+    assert not executor.shutdown.called
+    check_at(1120.0)
+    assert executor.shutdown.call_count == 1

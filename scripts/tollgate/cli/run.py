@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ KINDS = {
     "soak": "the forecast of two days",
     "capacity": "the highest rate that keeps the limits",
     "compare": "head against base, at the same time",
-    "plan": "an existing JMeter plan, as it is (PLAN)",
+    "plan": "existing JMeter plans, as they are: tollgate run -plan plans/*.jmx [-q FILE]",
     "study": "the published claims, measured here",
 }
 VARIABLES = {
@@ -32,7 +34,7 @@ VARIABLES = {
     "SCALE": "of stress, load and soak: compresses time, not rates",
     "BASE": "of compare: the revision that base is",
     "BASE_URL, HEAD_URL": "of compare: services that run already",
-    "PLAN, CRITERIA": "of plan: the .jmx file, and its limits",
+    "PLAN, CRITERIA": "of plan: the .jmx file, and its limits; of compare: a plan of your own",
     "ENGINE, ENGINES": "several load generators: tollgate engine --help",
     "JMETER_HOME": "a JMeter of your own",
     "TOLLGATE_HOME": "where JMeter and PM2 are installed",
@@ -62,12 +64,33 @@ def main(arguments: list[str]) -> None:
     # Files are named from where the user is; all else from the suite.
     if plan := os.environ.get("PLAN"):
         os.environ["PLAN"] = str(Path(plan).absolute())
+    arguments, settings = of_own_plans(arguments)
+    if any(it.startswith("modules.plan.path=") for it in settings):
+        os.environ.pop("PLAN", None)
     named = [str(Path(it).absolute()) if Path(it).is_file() else it for it in arguments]
     os.chdir(paths.SUITE)
-    sys.argv = ["bzt", paths.RUN_FILE, *named]
+    options = [word for it in settings for word in ("-o", it)]
+    sys.argv = ["bzt", paths.RUN_FILE, *named, *options]
     from tollgate.cli import bzt
 
     bzt.main()
+
+
+def of_own_plans(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(the arguments that are left, settings) where plans are named: bzt would make executions of
+    its own of them, and takes no files of properties by -q, as JMeter does."""
+    if not {"-plan", "-compare"} & {*arguments}:
+        return list(arguments), []
+    words, left, found = iter(arguments), [], {"path": [], "property-files": []}
+    for word in words:
+        if word == "-q" and (file := next(words, "")):
+            found["property-files"].append(file)
+        elif word.endswith(".jmx") and not word.startswith("-"):
+            found["path"].append(word)
+        else:
+            left.append(word)
+    named = {key: [str(Path(it).absolute()) for it in files] for key, files in found.items()}
+    return left, [f"modules.plan.{key}={json.dumps(it)}" for key, it in named.items() if it]
 
 
 def lay_out_schema() -> None:

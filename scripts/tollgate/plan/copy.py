@@ -8,28 +8,33 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.plan.jmx import PlanError, parsed
+from tollgate.plan.jmx import parsed
 
 FOLDER = "plan"
 
 
-def copy(plan: Path, run: Path) -> str:
+def copy(plan: Path, run: Path, name: str) -> str:
     """Copy a plan and the fragments it includes; returns the copy's path relative to the run.
 
     All of them stand to each other as they did: a plan that includes `../shared/a.jmx` is copied
     with its own folder's name. What can't be found, or is named by an absolute path, is left out:
-    reading the copy then says what is missing. Raises PlanError where another plan of the run has
-    put an unlike file in the same place.
+    reading the copy then says what is missing. name: of a folder for them, where another plan of
+    the run has put an unlike file in the same place.
     """
     files = with_includes(plan)
     base = Path(os.path.commonpath([file.parent for file in files]))
+    folder = Path(FOLDER)
+    if any(_is_unlike(run / folder / it.relative_to(base), it) for it in files):
+        folder /= name
     for file in files:
-        target = run / FOLDER / file.relative_to(base)
-        if target.exists() and target.read_bytes() != file.read_bytes():
-            raise PlanError(f"{file}: another plan of this run has an unlike file of that name")
+        target = run / folder / file.relative_to(base)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    return f"{FOLDER}/{files[0].relative_to(base).as_posix()}"
+    return f"{folder.as_posix()}/{files[0].relative_to(base).as_posix()}"
+
+
+def _is_unlike(target: Path, file: Path) -> bool:
+    return target.exists() and target.read_bytes() != file.read_bytes()
 
 
 def with_includes(plan: Path) -> list[Path]:

@@ -1,20 +1,23 @@
-"""Taurus service `plan`: a JMeter plan of the user's own, as it is, in the kind `plan`.
+"""Taurus service `plan`: JMeter plans of the user's own, as they are, in the kind `plan`; and the
+one of which the kind `compare` makes a copy.
 
-It stands before the other services, which read the plan that it gives the execution.
+It stands before the other services, which read the plan that it gives an execution.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bzt import NormalShutdown, TaurusConfigError
+from bzt import TaurusConfigError
 from bzt.engine import Service
+from bzt.utils import BetterDict
 from lxml import etree
 
-from tollgate.base.settings import SETTINGS, Seconds, SettingError, Word, read
+from tollgate.base.settings import SETTINGS, Listed, Seconds, SettingError, Word, read
 from tollgate.base.urls import Url
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import bounds as plan_bounds
@@ -25,11 +28,17 @@ from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
-from tollgate.targets.scenarios import executions_of, given_properties
+from tollgate.targets.scenarios import executions_of, given_properties, kind_of
+from tollgate.taurus.named_plans import CRITERIA, NamedPlan, named_plans, properties_of
 from tollgate.taurus.shared import is_running, problems_as, under_way
 
 #: Variables that go before settings.
-VARIABLES = {"path": "PLAN", "criteria": "CRITERIA", "stop-after": "STOP_AFTER"}
+VARIABLES = {
+    "path": "PLAN",
+    "criteria": "CRITERIA",
+    "stop-after": "STOP_AFTER",
+    "host": "PLAN_HOST",
+}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
 PATIENCE = 30.0
 #: Seconds for answers behind the end of a plan that waits for them without a timeout.
@@ -37,7 +46,6 @@ GRACE_S = 60.0
 #: JMeter looks for them in its working directory first, which is the plan's folder.
 BESIDE = ("user.properties", "system.properties")
 _PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
-USAGE = "PLAN=path/to/their.jmx tollgate run -plan"
 
 
 def longest_s(plan: Plan) -> float | None:
@@ -59,8 +67,13 @@ class PlanSettings:
 
     __pydantic_config__ = SETTINGS
 
-    path: Word = ""
-    """Of the plan. PLAN goes before it."""
+    path: Listed = ()
+    """Of the plan, or of several, which run one after the other. PLAN goes before it."""
+    property_files: Listed = ()
+    """JMeter's properties, as its option -q reads them."""
+    host: Word = ""
+    """Of compare: the host, or host:port, that base and head stand for, where the plan asks
+    several. PLAN_HOST goes before it."""
     criteria: Word = ""
     """What must not happen, such as `p95 of home>300ms; fail>1%`, in place of those in taurus.yml.
     CRITERIA goes before them."""
@@ -69,56 +82,124 @@ class PlanSettings:
 
 
 class OwnPlan(Service):
-    """Checks the plan before anything starts, and ends its load where it has no end."""
+    """Checks the plans before anything starts, and ends the load of those that have no end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stop_after: float | None = None
-        self.ends_s: float | None = None  # where a service that hangs would keep it up
         self.began: dict[object, float] = {}
 
     def prepare(self) -> None:
-        """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
+        """Give each plan an execution with its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
-        if self.engine.config.get("modules").get("verdict").get("kind", "") != "plan":
+        kind = kind_of(self.engine.config)
+        if kind not in ("plan", "compare"):
             return
         with problems_as(TaurusConfigError, "plan", *_PROBLEMS):
             wanted = read(PlanSettings, self.settings, "modules.plan", os.environ, VARIABLES)
-            path, self.stop_after = self._path(wanted.path.strip()), wanted.stop_after
-            for name, scenario in executions_of(self.engine.config):
-                self._check(path, given_properties(self.engine.config, scenario))
-                scenario["script"] = str(path)
-                notes = under_way(self.engine).executions[name].notes
-                notes += [
-                    f"JMeter reads {file} beside the plan, which the verdict knows nothing of: "
-                    "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
-                    for file in BESIDE
-                    if (path.parent / file).is_file()
-                ]
-                notes += self._give_criteria(scenario, wanted.criteria)
-                for line in notes:
-                    self.log.warning("plan: %s", line)
+            if kind == "compare" and not any(wanted.path):
+                return
+            self.stop_after = wanted.stop_after
+            [(only, template)] = executions_of(self.engine.config)
+            plans = named_plans(wanted.path, only)
+            self._refuse_several(plans, kind)
+            properties = properties_of(wanted.property_files)
+            stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
+            for name, scenario in self._executions(plans, template, properties):
+                [plan] = [it for it in plans if it.name == name]
+                self._prepare(plan, scenario, kind)
+                under_way(self.engine).executions[name].notes += self._notes(plan)
+                if criteria := stated or list(plan.criteria):
+                    scenario["criteria"] = criteria
+            self._leave_default_criteria(plans, stated, kind)
+            self._tell(plans)
 
-    def _path(self, given: str) -> Path:
-        if not given:
-            raise TaurusConfigError(f"plan: PLAN says which one: {USAGE}")
-        path = Path(given).expanduser().absolute()
-        if not path.is_file():
-            raise TaurusConfigError(f"plan: PLAN is {given!r}, and there is no such file: {USAGE}")
-        if not os.access(path.parent, os.W_OK):
+    def _refuse_several(self, plans: Sequence[NamedPlan], kind: str) -> None:
+        if len(plans) > 1 and (kind == "compare" or os.environ.get("ENGINE")):
             raise TaurusConfigError(
-                f"plan: {path.parent} can't be written to, and Taurus keeps its copy of the plan "
-                "beside it while it runs: copy the folder to a place of yours"
+                f"plan: {len(plans)} plans are named, and one is compared, or sent by several "
+                "engines, at a time: name one"
             )
-        return path
 
-    def _check(self, path: Path, properties: dict[str, str]) -> None:
-        """Refuse what JMeter could not run, and what it would run for ever."""
-        plan, root = read_plan(path, properties), read_tree(path, properties)
+    def _executions(
+        self, plans: Sequence[NamedPlan], template: BetterDict, properties: dict[str, str]
+    ) -> list[tuple[str, BetterDict]]:
+        """One for each plan, like the only one of the kind."""
+        config, usual = self.engine.config, given_properties(self.engine.config, template)
+        # Those of the command line, and what a run needs itself, go before those of files.
+        own = {name: it for name, it in properties.items() if name not in usual}
+        given = {**own, **(template.get("properties", None) or {})}
+        for each in plans if len(plans) > 1 else ():
+            config["scenarios"][each.name] = BetterDict.from_dict({**template})
+        if len(plans) > 1:
+            named = [BetterDict.from_dict({"scenario": it.name}) for it in plans]
+            config["execution"] = named
+        found = executions_of(config)
+        for _, scenario in found if own else ():
+            scenario["properties"] = BetterDict.from_dict(given)
+        return found
+
+    def _prepare(self, plan: NamedPlan, scenario: BetterDict, kind: str) -> None:
+        properties = given_properties(self.engine.config, scenario)
+        scenario["script"] = str(plan.path)
+        prepared = under_way(self.engine).executions[plan.name]
+        if kind == "compare":
+            prepared.original = plan.path
+            self._refuse_unfit(plan.path, properties)
+        else:
+            prepared.ends_s = self._check(plan.path, properties)
+
+    def _notes(self, plan: NamedPlan) -> list[str]:
+        return [
+            f"JMeter reads {file} beside the plan, which the verdict knows nothing of: name it by "
+            "-q FILE, or give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
+            for file in BESIDE
+            if (plan.path.parent / file).is_file()
+        ]
+
+    def _leave_default_criteria(
+        self, plans: Sequence[NamedPlan], stated: Sequence[str], kind: str
+    ) -> None:
+        """Those of taurus.yml are for plans without their own. Notes where a plan is judged by them
+        alone."""
+        entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
+        default = [each for entry in entries for each in entry["criteria"]]
+        said = ", ".join(map(str, default))
+        without = [it for it in plans if not (stated or it.criteria)]
+        if len(without) < len(plans):
+            for entry in entries:
+                entry["criteria"] = []
+            for name, scenario in executions_of(self.engine.config):
+                if name in [it.name for it in without]:
+                    scenario["criteria"] = list(default)
+        for each in without if kind == "plan" else ():
+            under_way(self.engine).executions[each.name].notes.append(
+                f"no criteria were stated, so that it is judged by '{said}' of taurus.yml alone: "
+                "state yours, such as CRITERIA='p95>300ms; fail>1%', or one a line in "
+                f"{each.path.with_suffix(CRITERIA).name} beside the plan"
+            )
+
+    def _tell(self, plans: Sequence[NamedPlan]) -> None:
+        known = under_way(self.engine).executions
+        for each in plans:
+            title = f"plan: {each.name}:" if len(plans) > 1 else "plan:"
+            for line in known[each.name].notes:
+                self.log.warning("%s %s", title, line)
+
+    def _refuse_unfit(self, path: Path, properties: dict[str, str]) -> Plan:
+        """What JMeter could not run."""
+        plan = read_plan(path, properties)
         if absent := plan_plugins.missing(plan_copy.with_includes(path), jmeter_home()):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
+        return plan
+
+    def _check(self, path: Path, properties: dict[str, str]) -> float | None:
+        """Refuse what JMeter could not run, and what it would run for ever; returns after how many
+        seconds to end its load, None where it ends by itself."""
+        plan, root = self._refuse_unfit(path, properties), read_tree(path, properties)
+        ends_s = self.stop_after
         if not self.stop_after:
             found = list(plan_bounds.unbounded_groups(plan, root, expander_of(root, properties)))
             if endless := [line for line, ends in found if not ends]:
@@ -133,7 +214,7 @@ class OwnPlan(Service):
                     line,
                     ends[0],
                 )
-            self._warn_of_waits(plan)
+            ends_s = self._warn_of_waits(plan)
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
                 self.log.warning(
@@ -141,45 +222,33 @@ class OwnPlan(Service):
                     "owner agrees",
                     host,
                 )
+        return ends_s
 
-    def _warn_of_waits(self, plan: Plan) -> None:
+    def _warn_of_waits(self, plan: Plan) -> float | None:
         """No duration of the plan's ends a thread that waits for an answer: what is left of it some
-        time later is ended here."""
+        time later is ended here. Returns when."""
         samplers = [each for group in plan.groups for each in group.samplers]
         http = [each for each in samplers if each.kind.startswith("HTTPSampler")]
         patient = [each.label.text for each in http if each.timeout_ms is None]
         if not patient:
-            return
+            return None
         length_s, end = longest_s(plan), "STOP_AFTER=10min, say, ends it for certain"
-        if length_s:
-            self.ends_s = length_s + GRACE_S
-            end = f"its load is ended after {self.ends_s:.0f} s"
+        ends_s = length_s + GRACE_S if length_s else None
+        if ends_s:
+            end = f"its load is ended after {ends_s:.0f} s"
         self.log.warning(
             "plan: without a response timeout of %s the run goes on while the service hangs: %s",
             *(plan_lint.listed(patient), end),
         )
-
-    def _give_criteria(self, scenario: dict, given: str) -> list[str]:
-        """Returns a note where it is judged by those of taurus.yml."""
-        stated = [each.strip() for each in given.split(";") if each.strip()]
-        entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
-        if stated:
-            for entry in entries:
-                entry["criteria"] = []
-            scenario["criteria"] = stated
-            return []
-        default = ", ".join(str(each) for entry in entries for each in entry["criteria"])
-        return [
-            f"no criteria were stated, so that it is judged by '{default}' of taurus.yml alone: "
-            "state yours, such as CRITERIA='p95>300ms; fail>1%'"
-        ]
+        return ends_s
 
     def check(self) -> bool:
         """End the load when its time is over: in good order at first."""
-        end_s = self.stop_after or self.ends_s
-        for executor in self.engine.provisioning.executors if end_s else ():
+        known = under_way(self.engine).executions
+        for executor in self.engine.provisioning.executors:
+            end_s = known[executor.label].ends_s
             # JMeter makes the file when the test begins; how long it takes to start is no load.
-            if is_running(executor) and Path(executor.kpi_jtl).exists():
+            if end_s and is_running(executor) and Path(executor.kpi_jtl).exists():
                 self._stop(executor, time.time(), end_s)
         return super().check()
 
@@ -195,4 +264,4 @@ class OwnPlan(Service):
         elif now >= executor.stop_requested_at + PATIENCE:
             # As one with an Open Model Thread Group does, all of whose threads may have ended.
             self.log.info("%s: JMeter goes on: Taurus ends it", executor.label)
-            raise NormalShutdown
+            executor.shutdown()

@@ -40,8 +40,9 @@ class PreparedExecution:
 
     notes: lines for the verdict, of any service. forecast: what it follows,
     and undivided_properties: of a share, both of `load`. interim: of
-    `stop-when-decided`. original: of `capacity`, the plan beside which the files lie that the
-    scenario's own plan, a copy, names.
+    `stop-when-decided`. original: of `capacity`, and of a comparison of somebody's own plan: the
+    plan beside which the files lie that the scenario's own plan, a copy, names. ends_s: after how
+    many seconds of load `plan` ends it.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -49,6 +50,7 @@ class PreparedExecution:
     undivided_properties: dict[str, str | None] = field(default_factory=dict)
     interim: InterimSchedule | None = None
     original: Path | None = None
+    ends_s: float | None = None
 
 
 @dataclass

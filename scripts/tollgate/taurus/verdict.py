@@ -99,7 +99,7 @@ class Verdict(Reporter):
         remote = remote_of(scenario, executor.label)
         declared = declared_apps() if names else {}
         where = f"verdict: execution {executor.label!r}"
-        plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
+        plan = plan_copy.copy(Path(executor.original_jmx), self.folder, executor.label)
         properties = refusals.recorded_properties(
             self.folder / plan, executor.properties, where, self._redaction
         )

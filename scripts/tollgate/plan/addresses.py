@@ -1,0 +1,157 @@
+"""Whom each HTTP request of a plan asks, and how to have it ask somebody else, as XML."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from tollgate.base.urls import PORTS
+from tollgate.plan import nodes
+from tollgate.plan.expressions import Expander
+
+_PREFIX = "HTTPSampler."
+_PLACE = ("protocol", "domain", "port")
+_TIMEOUTS = ("connect_timeout", "response_timeout")
+_SCHEMES = ("http://", "https://")
+#: What is in one runs where a controller names it, with the defaults of that place.
+_FRAGMENT = "TestFragmentController"
+NO_HOST = "it names no host"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One HTTP request. host, port: whom it asks, None where that is not known before the run, for
+    the reason given. is_active: whether JMeter runs it where it stands, and not elsewhere.
+    timeouts: in ms, by the name of the property; without those that are not set. rest: of a path
+    that is a whole URL, what stands behind the host."""
+
+    element: etree._Element
+    is_active: bool
+    host: str | None = None
+    port: int | None = None
+    reason: str = ""
+    timeouts: tuple[tuple[str, int], ...] = ()
+    rest: str | None = None
+
+    @property
+    def place(self) -> str:
+        """`shop.example:443`."""
+        return f"{self.host}:{self.port}"
+
+    def send(self, protocol: str, host: str, port: str) -> None:
+        """Have it ask these, which may be expressions."""
+        for name, text in zip(_PLACE, (protocol, host, port), strict=True):
+            put(self.element, f"{_PREFIX}{name}", text)
+        if self.rest is not None:
+            put(self.element, f"{_PREFIX}path", self.rest)
+
+    def limit(self, usual_ms: dict[str, int]) -> None:
+        """Have it wait no longer than by properties, where the plan sets no limit."""
+        for name in _TIMEOUTS:
+            if name not in dict(self.timeouts):
+                put(self.element, f"{_PREFIX}{name}", f"${{__P({name},{usual_ms[name]})}}")
+
+
+def asked(
+    tree: etree._Element,
+    expander: Expander,
+    defaults: Sequence[etree._Element] = (),
+    is_active: bool = True,
+) -> Iterator[Asked]:
+    """All HTTP requests below a hashTree. defaults: HTTP Request Defaults around it, the innermost
+    first."""
+    inner = (*_defaults(tree), *defaults)
+    for element, below in nodes.pairs(tree):
+        on = is_active and element.get("enabled") != "false" and element.tag != _FRAGMENT
+        if nodes.kind(element).startswith("HTTPSampler"):
+            yield _asked(element, expander, (*_defaults(below), *inner), on)
+        else:
+            yield from asked(below, expander, inner, on)
+
+
+def _defaults(tree: etree._Element) -> list[etree._Element]:
+    found = (it for it, _ in nodes.pairs(tree) if it.get("enabled") != "false")
+    return [it for it in found if nodes.kind(it) == "ConfigTestElement"]
+
+
+def _asked(
+    element: etree._Element, expander: Expander, defaults: Sequence[etree._Element], is_active: bool
+) -> Asked:
+    def text(name: str) -> str:
+        found = (it.findtext(f"*[@name='{_PREFIX}{name}']") for it in (element, *defaults))
+        return next((it.strip() for it in found if it and it.strip()), "")
+
+    limits = {name: expander.expand(text(name)).value or "" for name in _TIMEOUTS}
+    known = tuple((name, int(it)) for name, it in limits.items() if it.isdecimal() and int(it))
+    path = expander.expand(text("path")).shown
+    if path.startswith(_SCHEMES):
+        scheme, _, behind = path.partition("://")
+        authority = behind.split("/", 1)[0].split("?", 1)[0]
+        rest = behind[len(authority) :]
+        try:
+            parts = urlsplit(f"{scheme}://{authority}")
+            host, port = parts.hostname, parts.port or PORTS[scheme]
+        except ValueError:
+            host, port = None, None
+        if not host or "${" in authority:
+            return Asked(element, is_active, reason=f"its URL is {path!r}", timeouts=known)
+        rest = rest if rest.startswith("/") else f"/{rest}"
+        return Asked(element, is_active, host, port, timeouts=known, rest=rest)
+    return _by_parts(element, is_active, {it: expander.expand(text(it)) for it in _PLACE}, known)
+
+
+def _by_parts(element: etree._Element, is_active: bool, parts: dict, known: tuple) -> Asked:
+    values = {name: it.value for name, it in parts.items()}
+    unknown = next((name for name, it in values.items() if it is None), None)
+    if unknown or not values["domain"]:
+        said = f"its {unknown} is {parts[unknown].shown!r}" if unknown else NO_HOST
+        return Asked(element, is_active, reason=said, timeouts=known)
+    port = values["port"] or str(PORTS.get((values["protocol"] or "http").lower(), 80))
+    if not port.isdecimal():
+        return Asked(element, is_active, reason=f"its port is {port!r}", timeouts=known)
+    return Asked(element, is_active, values["domain"].strip("[]"), int(port), timeouts=known)
+
+
+def put(element: etree._Element, name: str, text: str) -> None:
+    """Set a simple property of an element."""
+    found = element.find(f"*[@name='{name}']")
+    if found is None:
+        found = etree.SubElement(element, "stringProp", name=name)
+    found.tag, found.text = "stringProp", text
+
+
+def spread_credentials(
+    tree: etree._Element, expander: Expander, of: tuple[str, int], urls: Sequence[str]
+) -> None:
+    """Have what HTTP Authorization and Cookie Managers hold for one service hold for others.
+
+    of: its host and port. urls: of the others, such as http://127.0.0.1:3001."""
+    for row in [*tree.iter("elementProp")]:
+        if (url := row.find("stringProp[@name='Authorization.url']")) is not None:
+            shown = expander.expand(url.text or "").shown
+            wanted = urls if _place_of(shown) == of else ()
+            values = [f"{each}{urlsplit(shown).path}" for each in wanted]
+        elif (url := row.find("stringProp[@name='Cookie.domain']")) is not None:
+            wanted = expander.expand(url.text or "").value == of[0]
+            hosts = dict.fromkeys(urlsplit(it).hostname or "" for it in urls)
+            values = [*hosts] if wanted else []
+        else:
+            continue
+        for value in values:
+            made = copy.deepcopy(row)
+            made.find(f"stringProp[@name='{url.get('name')}']").text = value
+            row.addprevious(made)
+        if values:
+            row.getparent().remove(row)
+
+
+def _place_of(url: str) -> tuple[str, int] | None:
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return None

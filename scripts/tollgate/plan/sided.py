@@ -1,0 +1,321 @@
+"""A copy of a plan of a user's own that asks base and head: whatever goes to the service goes to
+one process of one side, by a coin; other hosts are asked as ever.
+
+The coin falls once a turn of a thread where a turn begins a session of its own (plan/sessions.py),
+else once a thread. Threads get theirs in blocks that have each process once, in an order drawn by a
+seed. What setUp and tearDown thread groups do, they do to each process.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from lxml import etree
+
+from tollgate.base.text import some_of
+from tollgate.base.urls import Url
+from tollgate.plan import addresses, nodes, sessions
+from tollgate.plan.addresses import NO_HOST, Asked
+from tollgate.plan.inline import put_in_place
+from tollgate.plan.jmx import Element, PlanError, is_sampler_kind, parsed, read_tree, write
+from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan
+from tollgate.plan.read import read_plan
+from tollgate.plan.variables import expander_of, running_expander_of
+
+#: Threads of each side that a coin by thread needs at least.
+FEWEST = 8
+COIN, LAST, SEED = "coin", "last_coin", "coin_seed"
+_SET_UP = ("SetupThreadGroup", "PostThreadGroup")
+#: Blocks of a sequence of coins, before it begins anew.
+_MOST_BLOCKS = 512
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Sided:
+    """place: of the service that the plan asks. lasting: what outlasts a turn, where the coin falls
+    once a thread; empty where it falls once a turn. threads: of each side, of the group that has
+    the fewest. labels: that go to the service, of those that are compared. repeats: how many
+    requests of a label a toss sends at most, None where that may differ by side. timeouts: after
+    how many ms requests are given up, by property. remarks: lines for people."""
+
+    place: str
+    lasting: str
+    threads: int
+    labels: tuple[str, ...]
+    repeats: float | None
+    timeouts: dict[str, int]
+    remarks: tuple[str, ...]
+
+    @property
+    def coin(self) -> str:
+        return "thread" if self.lasting else "iteration"
+
+
+def write_sided(
+    script: Path,
+    made: Path,
+    properties: Mapping[str, str],
+    wanted: str,
+    sides: Sequence[Sequence[Url]],
+    usual_ms: Mapping[str, int],
+    seed: int,
+) -> Sided:
+    """Write the copy of a plan. made: where to. wanted: the service's `host:port` or host, empty
+    for the only one that the plan asks. sides: where base's and head's processes answer. usual_ms:
+    timeouts where the plan has none. Raises PlanError, one line."""
+    write(parsed(script), made)
+    put_in_place(made, script.parent)
+    document = parsed(made)
+    tree = nodes.below_test_plan(document)
+    _refuse_left_includes(tree, script)
+    root, plan = read_tree(script, properties), read_plan(script, properties)
+    expander = running_expander_of(root, properties)
+    requests = [*addresses.asked(tree, expander)]
+    service = _service(requests, wanted, script)
+    ours = [it for it in requests if _is_of(it, service)]
+    timeouts = _send(ours, usual_ms)
+    urls = [it.url for side in sides for it in side]
+    addresses.spread_credentials(tree, expander, service, urls)
+    remarks = [*_remarks(root, plan, requests, service)]
+    if _measure_children(tree):
+        remarks.append("transactions with a parent sample are measured by the requests in them")
+    lasting, threads = _sessions(root, plan, len(urls), script)
+    _toss(tree, lasting, len(sides[0]), seed, threads)
+    write(document, made)
+    fewest = min(threads.values(), default=0) // len(urls) * len(sides[0])
+    why = next(iter(lasting.values()), "")
+    repeats = None if why else sessions.requests_a_turn(plan)
+    names = {it.element.get("testname", "") for it in ours}
+    found = (
+        tuple(_labels(plan, {expander.expand(it).shown for it in names})),
+        repeats,
+        timeouts,
+        tuple(remarks),
+    )
+    return Sided(f"{service[0]}:{service[1]}", why, fewest, *found)
+
+
+def _refuse_left_includes(tree: etree._Element, script: Path) -> None:
+    for element, _ in nodes.active(tree):
+        if nodes.kind(element) == "IncludeController":
+            raise PlanError(
+                f"{script}: what the Include Controller {element.get('testname')!r} includes can't "
+                "be sent to two sides: name a file by a plain path, and save it in JMeter 5"
+            )
+
+
+def _service(requests: Sequence[Asked], wanted: str, script: Path) -> tuple[str, int]:
+    """Host and port of the service."""
+    active = [it for it in requests if it.is_active]
+    known = list(dict.fromkeys((it.host, it.port) for it in active if it.host))
+    matching = [it for it in known if wanted in ("", it[0], f"{it[0]}:{it[1]}")]
+    places = ", ".join(f"{host}:{port}" for host, port in known)
+    if len(matching) > 1 or (wanted and not matching):
+        said = f"PLAN_HOST is {wanted!r}, and the plan asks" if wanted else "the plan asks several:"
+        raise PlanError(
+            f"{script}: {said} {places or 'nobody that is known'}: say by PLAN_HOST=host:port "
+            "which of them base and head stand for"
+        )
+    unknown = next((it for it in active if not it.host), None)
+    if unknown is not None:
+        raise PlanError(
+            f"{script}: whom {unknown.element.get('testname')!r} asks is known to the run alone "
+            f"({unknown.reason}), and base and head have to stand for it: write the host as it is, "
+            "or give its property by -o modules.jmeter.properties.NAME=VALUE"
+        )
+    if not matching:
+        raise PlanError(f"{script}: sends no HTTP request, so there is nothing to compare")
+    return matching[0]
+
+
+def _send(ours: Sequence[Asked], usual_ms: Mapping[str, int]) -> dict[str, int]:
+    """Have them go where the coin says; returns the longest timeouts."""
+    longest = dict(usual_ms)
+    for it in ours:
+        longest |= {name: max(ms, longest[name]) for name, ms in it.timeouts}
+        names = ("protocol", "host", "port")
+        it.send(*(f"${{__P({name}_${{{COIN}}},)}}" for name in names))
+        it.limit(dict(usual_ms))
+    return longest
+
+
+def _measure_children(tree: etree._Element) -> bool:
+    """Untick `Generate parent sample`; whether any was ticked."""
+    found = [
+        it
+        for it, _ in nodes.active(tree)
+        if it.findtext("boolProp[@name='TransactionController.parent']") == "true"
+    ]
+    for it in found:
+        it.find("boolProp[@name='TransactionController.parent']").text = "false"
+    return bool(found)
+
+
+def _is_of(request: Asked, service: tuple[str, int]) -> bool:
+    """What names no host and stands in a fragment has that of whoever runs the fragment."""
+    is_of_any = not request.is_active and request.reason == NO_HOST
+    return is_of_any or (request.host, request.port) == service
+
+
+def _labels(plan: Plan, names: Collection[str]) -> Iterator[str]:
+    """Those among some names that are measured, each once."""
+    groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
+    found = dict.fromkeys(each.label.text for group in groups for each in group.samplers)
+    return (it for it in found if it in names)
+
+
+def _sessions(
+    root: Element, plan: Plan, processes: int, script: Path
+) -> tuple[dict[str, str], dict[str, int]]:
+    """By the names of thread groups: what outlasts a turn of those whose sessions do, and how many
+    threads these have. processes: of both sides."""
+    around = [it for it in root.active if not it.is_thread_group]
+    lasting = {}
+    for each in root.thread_groups:
+        if each.kind not in _SET_UP and (why := sessions.lasts(each, around)):
+            lasting[each.name] = why
+    once = {it.name for it in plan.groups if it.loops == 1}
+    lasting = {name: why for name, why in lasting.items() if name not in once}
+    expander = expander_of(root, {})
+    threads = {}
+    for each, group in zip(root.thread_groups, plan.groups, strict=True):
+        if each.name not in lasting:
+            continue
+        level = expander.expand(each.props.get("TargetLevel", "")).value or ""
+        found = group.threads or (int(level) if level.isdecimal() else 0)
+        least = max(2 * FEWEST, processes)
+        if found < least:
+            raise PlanError(
+                f"{script}: {lasting[each.name]} outlasts a turn of the threads of {each.name!r}, "
+                "so that all that a thread sends has to go to one side: give the group "
+                f"{least} threads or more, {least // 2} a side (it has {found or 'none known'}), "
+                "or log in and clear the cookies in each turn"
+            )
+        threads[each.name] = found
+    return lasting, threads
+
+
+def _toss(
+    tree: etree._Element,
+    lasting: Mapping[str, str],
+    processes: int,
+    seed: int,
+    threads: Mapping[str, int],
+) -> None:
+    """Give each thread group its coin. processes: of each side."""
+    random, coins = np.random.default_rng(seed), 2 * processes
+    for group, below in [*nodes.groups(tree)]:
+        if nodes.kind(group) in _SET_UP:
+            _for_each(group, below, coins)
+            continue
+        name = group.get("testname", "")
+        if name in lasting:
+            blocks = min(_MOST_BLOCKS, -(-threads[name] // coins))
+            order = [int(it) for _ in range(blocks) for it in random.permutation(coins)]
+            coin = _coin_of_threads(order)
+        else:
+            coin = _coin_of_turns()
+        _put_first(below, coin)
+
+
+def _for_each(group: etree._Element, below: etree._Element, coins: int) -> None:
+    """One group for each process, in the place of one for all."""
+    for coin in range(coins):
+        pair = copy.deepcopy(group), copy.deepcopy(below)
+        side, number = ("base", "head")[coin % 2], coin // 2 + 1
+        pair[0].set("testname", f"{group.get('testname', '')} {side} {number}")
+        _put_first(pair[1], _coin_of_threads([coin]))
+        for it in pair:
+            group.addprevious(it)
+    for it in (group, below):
+        it.getparent().remove(it)
+
+
+def _put_first(below: etree._Element, element: etree._Element) -> None:
+    below.insert(0, element)
+    below.insert(1, etree.Element("hashTree"))
+
+
+def _coin_of_turns() -> etree._Element:
+    return etree.fromstring(
+        '<RandomVariableConfig guiclass="TestBeanGUI" testclass="RandomVariableConfig" '
+        'testname="base or head" enabled="true">'
+        f'<stringProp name="maximumValue">${{__P({LAST},1)}}</stringProp>'
+        '<stringProp name="minimumValue">0</stringProp>'
+        '<stringProp name="outputFormat"></stringProp>'
+        '<boolProp name="perThread">false</boolProp>'
+        f'<stringProp name="randomSeed">${{__P({SEED},31)}}</stringProp>'
+        f'<stringProp name="variableName">{COIN}</stringProp></RandomVariableConfig>'
+    )
+
+
+def _coin_of_threads(order: Sequence[int]) -> etree._Element:
+    """User Parameters, of which each thread of a group takes those of its own number."""
+    rows = "".join(
+        f'<collectionProp name="{n}"><stringProp name="0">{coin}</stringProp></collectionProp>'
+        for n, coin in enumerate(order)
+    )
+    return etree.fromstring(
+        '<UserParameters guiclass="UserParametersGui" testclass="UserParameters" '
+        'testname="base or head" enabled="true"><collectionProp name="UserParameters.names">'
+        f'<stringProp name="0">{COIN}</stringProp></collectionProp>'
+        f'<collectionProp name="UserParameters.thread_values">{rows}</collectionProp>'
+        '<boolProp name="UserParameters.per_iteration">true</boolProp></UserParameters>'
+    )
+
+
+def _remarks(
+    root: Element, plan: Plan, requests: Sequence[Asked], service: tuple[str, int]
+) -> Iterator[str]:
+    """What stays as it is, and where the two sides may differ for the plan's own sake."""
+    others = {it.place for it in requests if it.is_active and (it.host, it.port) != service}
+    if others:
+        yield f"asked as ever, and not compared: {some_of(sorted(others), _NAMED)}"
+    elements = [*root.walk()]
+    foreign = [
+        it.title
+        for it in elements
+        if is_sampler_kind(it.kind)
+        and it.kind != FLOW_CONTROL
+        and not it.kind.startswith("HTTPSampler")
+    ]
+    if foreign:
+        yield f"no HTTP request, and goes where it always goes: {some_of(foreign, _NAMED)}"
+    if loops := [it.title for it in elements if it.kind in sessions.ANSWERING]:
+        yield (
+            f"{some_of(loops, _NAMED)} may send more requests to one side than to the other, by "
+            "what that answers: a request is compared with the same request all the same"
+        )
+    if any(it.kind == "CacheManager" for it in elements):
+        yield (
+            "an HTTP Cache Manager knows answers by their URL, and so holds those of each process "
+            "by itself: more requests are sent than to one service"
+        )
+    if (shared := sessions.shares(root)) is not None:
+        yield (
+            f"{shared.title} passes values to other threads, which may ask the other side: a "
+            "session among them would be refused there"
+        )
+    yield from _closed(plan)
+
+
+def _closed(plan: Plan) -> Iterator[str]:
+    groups = [it for it in plan.groups if not (it.is_setup or it.is_teardown)]
+    closed = [
+        it.name
+        for it in groups
+        if it.kind != OPEN_MODEL
+        and not it.is_pool
+        and not any(each.arrival_timers for each in it.samplers)
+    ]
+    if closed:
+        yield (
+            f"the threads of {some_of(closed, _NAMED)} wait for an answer before they ask again: "
+            "requests wait for each other, a slower side is asked less often, and a stall is "
+            "seen by one request a thread: arrivals that do not wait find smaller changes sooner"
+        )
