@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, quote_plus, unquote
 
 #: Stands in the place of a secret.
 MARK = "<redacted>"
@@ -182,9 +182,10 @@ def _any(texts: Iterable[str]) -> str:
 
 
 def _forms(value: str) -> set[str]:
-    """A value as it is, and as JSON, Python, XML and URLs write it."""
+    """A value as it is, and as JSON, Python, XML and URLs write it; forms do so as Java does."""
     return {
         *(value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),
         *(repr(value)[1:-1], html.escape(value), html.escape(value, quote=False)),
-        *(quote(value), quote(value, safe="")),
+        *(quote(value), quote(value, safe=""), quote_plus(value)),
+        quote_plus(value, safe="*").replace("~", "%7E"),
     }

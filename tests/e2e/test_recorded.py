@@ -1,0 +1,138 @@
+"""A service from a recording with secrets: it gets them, and no file of the run holds one."""
+
+import base64
+import json
+
+import pytest
+
+from e2e.bzt_run import LENIENT, Run
+from support.http_server import Handler, serving
+from support.project_copy import copy_project
+from support.recordings import entry, har
+from tollgate.intake.har import read_har
+
+PASSWORD = "p4ss word&="
+SECRETS = {
+    "SHOP_COOKIE_SESSION": "c00kie-of-the-browser",
+    "SHOP_BEARER": "S3CRET-bearer-token",
+    "SHOP_BASIC": base64.b64encode(b"ann:hunter-22").decode(),
+    "SHOP_PASSWORD": PASSWORD,
+    "SHOP_API_KEY": "k3y in-the&query",
+    "SHOP_PASSCODE": "zq7x",
+}
+#: Also as URLs and JSON have them.
+WRITTEN = {*SECRETS.values(), "p4ss+word", "p4ss%20word", "k3y+in-the", "k3y%20in-the", "k3y in"}
+SHORT = {
+    "modules": {
+        "verdict": LENIENT,
+        "stop-when-decided": {"budget": "off"},
+        "jmeter": {"properties": {"warmup": 1, "measured": 4}},
+    }
+}
+
+
+class Service(Handler):
+    """Answers those who send what it wants to see, and remembers who did not. What is asked at the
+    end it always refuses, so that JMeter writes down the whole request."""
+
+    def respond(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        sent = self.headers
+        # Each answer gives a cookie, beside which the browser's own has to stay.
+        wanted = {
+            "/": SECRETS["SHOP_COOKIE_SESSION"] in (sent["Cookie"] or ""),
+            "/me": sent["Authorization"] == f"Bearer {SECRETS['SHOP_BEARER']}",
+            "/admin": sent["Authorization"] == f"Basic {SECRETS['SHOP_BASIC']}",
+            "/login": body == "user=ann&password=p4ss+word%26%3D",
+            "/pin": body == '{"pin": {"passcode": "zq7x"}}',
+            "/feed": self.path == "/feed?n=5&api_key=k3y+in-the%26query",
+            "/end": False,
+        }
+        place = self.path.partition("?")[0]
+        is_known = SECRETS["SHOP_COOKIE_SESSION"] in (sent["Cookie"] or "")
+        is_right = wanted[place] and is_known
+        # Before the load, Tollgate asks for / whether anybody answers.
+        if not is_right and "Python" not in sent["User-Agent"]:
+            self.server.refused.append((place, sent["Cookie"], body))
+        self.server.asked.append(place)
+        self.answer(200 if is_right else 403, Set_Cookie=f"seen={len(place)}")
+
+
+def recording(path, own):
+    """All of them in one visit, as a browser would send them."""
+    cookie = {"Cookie": f"session={SECRETS['SHOP_COOKIE_SESSION']}"}
+    form = [("user", "ann"), ("password", PASSWORD)]
+    ends = {**cookie, "Authorization": f"Bearer {SECRETS['SHOP_BEARER']}"}
+    return har(
+        path,
+        entry(f"{own}/", headers=cookie, mime="text/html"),
+        entry(f"{own}/me", at_s=0.1, headers={"Authorization": ends["Authorization"]}),
+        entry(
+            f"{own}/admin", at_s=0.2, headers={"Authorization": f"Basic {SECRETS['SHOP_BASIC']}"}
+        ),
+        entry(f"{own}/login", method="POST", at_s=0.3, body=form),
+        entry(f"{own}/pin", method="POST", at_s=0.4, json_body={"pin": {"passcode": "zq7x"}}),
+        entry(f"{own}/feed?n=5&api_key=k3y+in-the%26query", at_s=0.5),
+        entry(f"{own}/end", method="POST", at_s=0.6, headers=ends, body=form),
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recorded")
+    suite = copy_project(folder / "suite")
+    with serving(Service, asked=[], refused=[]) as server:
+        own = f"http://127.0.0.1:{server.server_port}"
+        draft = read_har(recording(folder / "shop.har", own), "shop")
+        scenario = {
+            **{"url": draft.url, "requests": list(draft.requests), "rate": "3/s"},
+            **{"environment": [*draft.secrets], "criteria": ["fail of post-end>0%"]},
+            **draft.settings,
+        }
+        config = SHORT | {"scenarios": {"shop": scenario}}
+        run = Run(folder, config=config, alias="shop", root=suite, **SECRETS).end_cleanly()
+        yield run, server, draft, suite
+
+
+def test_the_service_gets_each_secret(ran):
+    run, server, draft, _ = ran
+    assert {*draft.secrets} == {*SECRETS}
+    assert {it[0] for it in server.refused} == {"/end"}, run.output
+    assert {*server.asked} == {"/", "/me", "/admin", "/login", "/pin", "/feed", "/end"}
+
+
+def test_no_file_of_the_run_and_nothing_that_was_printed_holds_one(ran):
+    run, _, draft, suite = ran
+    names = {it.name for it in run.folder.rglob("*")}
+    kinds = {"run.json", "verdict.json", "index.html", "bzt.log", "jmeter.log", "error.jtl"}
+    assert kinds | {"kpi.jtl", "effective.yml", "junit.xml"} <= names
+    written = [
+        it for it in (*run.folder.rglob("*"), *(suite / ".tollgate").glob("*")) if it.is_file()
+    ]
+    held = [
+        (it.name, word) for it in written for word in WRITTEN if word.encode() in it.read_bytes()
+    ]
+    assert held == []
+    assert [it for it in WRITTEN if it in run.output] == []
+    assert [it for it in WRITTEN if it in json.dumps([draft.requests, draft.remarks])] == []
+
+
+def test_samples_have_no_url_where_one_held_a_secret(ran):
+    run, *_ = ran
+    assert "URL" not in run.samples[0]
+    told = run.json("run.json")["executions"][0]["properties"]
+    assert {told[it] for it in SECRETS} == {"<redacted>"}
+
+
+def test_a_run_without_one_of_them_is_refused_by_its_name(ran, tmp_path):
+    _, _, draft, suite = ran
+    scenario = {
+        **{"url": draft.url, "requests": list(draft.requests)},
+        **{"environment": [*draft.secrets], **draft.settings},
+    }
+    given = {name: it for name, it in SECRETS.items() if name != "SHOP_BEARER"}
+    refused = Run(
+        tmp_path, config={"scenarios": {"shop": scenario}}, alias="shop", root=suite, **given
+    ).end()
+    assert refused.code == 1
+    assert "SHOP_BEARER" in refused.error()
