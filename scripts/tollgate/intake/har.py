@@ -257,7 +257,7 @@ def _visit(
         asked = [_request(answers[id(it)], it) for it in part]
         page = {"transaction": f"page-{place + 1}-{part[0].label}", "do": asked}
         do += [page] if len(parts) > 1 else asked
-    if longest := [it for it in pauses.values() if it > LONGEST_PAUSE_S]:
+    if longest := [it for it in pauses.values() if it >= LONGEST_PAUSE_S + 0.5]:
         remarks.append(
             f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s, so that a "
             "visit needs few threads"

@@ -58,7 +58,8 @@ class Message:
         headers = {
             name: value
             for name, value in given.items()
-            if not _OWN_HEADERS.fullmatch(name) and (name.lower(), value) != ("accept", "*/*")
+            if not _OWN_HEADERS.fullmatch(name)
+            and not (name.lower() == "accept" and "*/*" in value)
         }
         post = request.get("postData") or {}
         body, kind = _body(post) if post.get("text") or post.get("params") else (None, "")
