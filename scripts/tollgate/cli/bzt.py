@@ -23,6 +23,7 @@ from tollgate.install.tools import jmeter_home
 from tollgate.record.redaction import Redaction
 from tollgate.taurus import secrecy
 from tollgate.taurus.engine import BASE_CONFIG, Engine
+from tollgate.taurus.run_file import with_kinds
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import VerdictExit, judge_unstarted
 
@@ -51,6 +52,7 @@ def main() -> None:
     # Without its system configs bzt has no modules at all: the base one comes back by name.
     arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
     options, configs = cli.get_option_parser().parse_args(arguments)
+    configs = [configs[0], *with_kinds(*configs[1:])]
     redaction = Redaction()
     # For run.json: what makes the same run again. Known before the first line is logged.
     shown = redaction.arguments(sys.argv[1:])

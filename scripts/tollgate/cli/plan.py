@@ -17,6 +17,7 @@ from tollgate.install import assemble
 from tollgate.service.model import read_service
 from tollgate.targets.scenarios import kind_of
 from tollgate.taurus import composition
+from tollgate.taurus.run_file import with_kinds
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -51,7 +52,7 @@ def write(arguments: argparse.Namespace) -> int:
 def configuration(names: Sequence[str]) -> Configuration:
     """taurus.yml with the aliases of these names."""
     config = Configuration()
-    config.load([str(SUITE / RUN_FILE)])
+    config.load(with_kinds(SUITE / RUN_FILE))
     aliases = config.get("cli-aliases")
     for name in names:
         config.merge(aliases.get(name, {}))

@@ -99,6 +99,17 @@ def chosen(given: Sequence[str], services: Collection[str], kinds: Mapping[str, 
     return found[0] if found else None
 
 
+def only_service(config: Mapping[str, Any]) -> str | None:
+    """The service of a run for which neither the command line nor taurus.yml names one; None where
+    there are executions, or no service. Raises SettingError where there are several."""
+    found = services_of(config)
+    if config.get("execution", None) or not found:
+        return None
+    if len(found) > 1:
+        raise SettingError(f"no service is named: write one of -{', -'.join(found)}")
+    return found[0]
+
+
 def _is_kind(kinds: Mapping[str, Any], name: str) -> bool:
     """Whether an alias says what a run is; others change some of its settings."""
     alias = kinds.get(name, None)

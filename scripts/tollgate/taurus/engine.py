@@ -66,7 +66,8 @@ class Engine(secrecy.RecordingEngine):
             self.unify_config()
             for name in composition.secrets_of(self.config):
                 self.redaction.add(name, os.environ.get(name, ""))
-            composed = composition.compose(self.config, self.service, os.environ)
+            service = self.service or composition.only_service(self.config)
+            composed = composition.compose(self.config, service, os.environ)
             under_way(self).composed = composed
         except (SettingError, Pm2Error) as problem:
             raise TaurusConfigError(str(problem)) from None

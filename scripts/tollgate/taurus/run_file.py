@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bzt
+import yaml
 from bzt.linter import ToplevelChecker
 
 from tollgate.base.settings import CLASS, SETTINGS, form_of, read, refuse_other
@@ -29,6 +30,8 @@ from tollgate.taurus.stop_when_decided import StopSettings
 
 #: Taurus's own modules and aliases.
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
+#: The kinds of run, with the modules that they need.
+KINDS_CONFIG = Path(__file__).with_name("kinds.yml")
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,20 @@ TAURUS_EXECUTION = (
     *("scenario", "executor", "files", "env", "delay", "start-at", "distributed"),
     *("write-xml-jtl", *LOAD_SETTINGS),
 )
+
+
+def with_kinds(*files: str | Path) -> list[str]:
+    """The files of settings, behind that of the kinds where none of them has `services`: then they
+    describe what is tested alone. What can't be read is left to Taurus."""
+    given = list(map(str, files))
+    for file in given:
+        try:
+            read = list(yaml.safe_load_all(Path(file).read_text(encoding="utf-8")))
+        except (OSError, ValueError, yaml.YAMLError):
+            return given
+        if any(str(key).strip("~$^") == "services" for it in read if it for key in it):
+            return given
+    return [str(KINDS_CONFIG), *given] if given else []
 
 
 def check(config: Mapping[str, Any]) -> None:

@@ -13,6 +13,8 @@ from tollgate.compare.settings import read_setup
 from tollgate.study.design import read_design
 from tollgate.targets import pm2, scenarios
 from tollgate.targets.sides import copies_of_sides
+from tollgate.taurus.composition import only_service
+from tollgate.taurus.run_file import with_kinds
 from tollgate.taurus.study import apps_of
 
 
@@ -21,9 +23,10 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
     TaurusConfigError for a file that can't be read or that names what there is not."""
     config = Configuration()
     if (SUITE / RUN_FILE).is_file():
-        config.load([str(SUITE / RUN_FILE)])
+        config.load(with_kinds(SUITE / RUN_FILE))
     config.merge(config.get("cli-aliases").get(kind, {}))
     measures = scenarios.kind_of(config)
+    service = service or only_service(config)
     if service is not None:
         config["execution"] = [BetterDict.from_dict({"scenario": service})]
     if measures == "compare":
