@@ -52,13 +52,13 @@ def tried(draft: Draft, url: str) -> Draft:
     secrets = {
         name: it for name, it in draft.secrets.items() if f"{_FROM_ENVIRONMENT}{name})" in texts
     }
-    probes = [it for it in draft.probes if it["schema"] not in wrong]
-    for it in [*probes]:
+    probes = [it for it in draft.probes if it.get("schema") not in wrong]
+    for it in [it for it in probes if "schema" in it]:
         answer = _asked("GET", url + it["path"], {})
         if problem := json_schema.mismatch(draft.answers[it["schema"]], answer[1]):
             probes.remove(it)
             remarks.append(f"{it['schema']!r} answers otherwise than its schema says: {problem}")
-    answers = {it["schema"]: draft.answers[it["schema"]] for it in probes}
+    answers = {it["schema"]: draft.answers[it["schema"]] for it in probes if "schema" in it}
     changed = {"data": used, "secrets": secrets, "probes": tuple(probes), "answers": answers}
     return replace(draft, requests=tuple(kept), remarks=tuple(remarks), **changed)
 

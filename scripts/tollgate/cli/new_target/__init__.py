@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from urllib.parse import urlsplit
 
 from bzt import TaurusConfigError
 
 from tollgate.base.paths import SUITE
+from tollgate.base.urls import Url
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
+from tollgate.intake.draft import Draft
+from tollgate.intake.reading import draft_of
+from tollgate.intake.trial import tried
 from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import remote_of
 
@@ -22,10 +27,26 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--url", help="a service that runs already, e.g. http://127.0.0.1:8080")
     where.add_argument("--app", help="an app of yours in ecosystem.config.js")
-    asked = "what it is asked, such as 'GET /items/${id}'; may be given several times"
+    asked = (
+        "what it is asked, such as 'GET /items/${id}'; with --from OpenAPI an operation that may "
+        "write; may be given several times"
+    )
     parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=asked)
+    add_source(parser)
     parser.add_argument("--jmx", action="store_true", help="write requests as fragments of JMeter")
     parser.set_defaults(command=make)
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where requests come from."""
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE|URL",
+        help="make the requests from an OpenAPI document, a recording (HAR) or a JMeter plan",
+    )
+    static = "of a recording: ask for images, scripts and style sheets as well"
+    parser.add_argument("--static", action="store_true", help=static)
 
 
 def make(arguments: argparse.Namespace) -> int:
@@ -36,28 +57,58 @@ def make(arguments: argparse.Namespace) -> int:
     files.write(SUITE, new, changed)
     for verb, paths in (("made", new), ("changed", changed)):
         print(*(f"{verb:8}{path}" for path in paths), sep="\n")
+    if target.draft:
+        print(*(f"note: {it}" for it in target.draft.remarks), sep="\n")
     print(f"\nRun it: tollgate run -{target.name}\n{_next(target)}")
     return 0
 
 
 def _asked(arguments: argparse.Namespace) -> NewTarget:
-    remote = None
-    if arguments.url is not None:
-        try:
-            remote = remote_of({"url": arguments.url}, arguments.name)
-        except TaurusConfigError as problem:
-            raise NewTargetError(str(problem).split(": ", 1)[1]) from None
-    elif arguments.app is not None:
+    remote = None if arguments.url is None else read_remote(arguments.url, arguments.name)
+    if arguments.app is not None:
         declared = declared_apps()
         if arguments.app not in declared:
             raise NewTargetError(
                 f"ecosystem.config.js has no app {arguments.app!r}; its apps are: "
                 f"{', '.join(declared)}"
             )
-    elif arguments.request:
+    if arguments.source:
+        checked(NewTarget(arguments.name))
+        return _from_source(arguments, remote)
+    if arguments.request and remote is None and arguments.app is None:
         raise NewTargetError("--request is for a service of yours: name it by --url or --app")
     requests = tuple(arguments.request or ("GET /",))
     return NewTarget(arguments.name, remote, arguments.app, requests, arguments.jmx)
+
+
+def read_remote(url: str, name: str) -> Url:
+    """Where a service answers. Raises NewTargetError."""
+    try:
+        return remote_of({"url": url}, name)
+    except TaurusConfigError as problem:
+        raise NewTargetError(str(problem).split(": ", 1)[1]) from None
+
+
+def _from_source(arguments: argparse.Namespace, remote: Url | None) -> NewTarget:
+    """Of another's description. Raises IntakeError."""
+    named = arguments.request or ()
+    draft = draft_of(arguments.source, arguments.name, SUITE, named, arguments.static)
+    if arguments.app is None:
+        if remote is None and draft.url is None:
+            raise NewTargetError(
+                f"{arguments.source} does not say where the service answers: name it by --url or "
+                "--app"
+            )
+        draft, remote = reached(arguments, draft, remote)
+    return NewTarget(*(arguments.name, remote, arguments.app), as_jmx=arguments.jmx, draft=draft)
+
+
+def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> tuple[Draft, Url]:
+    """(the draft, where the service answers). What answers at a URL that somebody has named here
+    says which guesses are right; no other host is asked. Raises IntakeError."""
+    place = remote or read_remote(draft.url, arguments.name)
+    is_named = remote is not None or urlsplit(arguments.source).hostname == place.host
+    return (tried(draft, place.url) if is_named else draft), place
 
 
 def _next(target: NewTarget) -> str:

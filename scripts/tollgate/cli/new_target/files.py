@@ -8,11 +8,14 @@ that its comments stay. All files are written, or none.
 from __future__ import annotations
 
 import contextlib
-import math
+import csv
+import io
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 from lxml import etree
@@ -20,6 +23,9 @@ from lxml import etree
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
 from tollgate.base.urls import Url
+from tollgate.cli.new_target import scenario as service
+from tollgate.intake.draft import Draft
+from tollgate.intake.values import ROWS
 from tollgate.service import xml
 from tollgate.service.elements import parts_of
 from tollgate.service.model import LONGEST_SLUG, read_service
@@ -33,8 +39,6 @@ LONGEST = 40
 TAKEN = ("latest", "new", "both", "check", "nothing", "end", "default")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 TEMPLATES = Path(__file__).with_name("templates")
-#: Rows of the feed; fewer than 20 make a load that a cache answers.
-ROWS = 20
 APP, CONFIG = "app/app.js", "taurus.yml"
 _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
 _LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
@@ -50,13 +54,16 @@ class NewTargetError(UserError, ValueError):
 class NewTarget:
     """What to make. remote: a service that runs already. app: one of ecosystem.config.js. Without
     both a router of the project's own server. requests: what a service is asked, such as
-    `GET /items/${id}`. as_jmx: whether they stand in fragments."""
+    `GET /items/${id}`. as_jmx: whether they stand in fragments. draft: of another source, in place
+    of requests. made_by: the command, for a comment."""
 
     name: str
     remote: Url | None = None
     app: str | None = None
     requests: tuple[str, ...] = ("GET /",)
     as_jmx: bool = False
+    draft: Draft | None = None
+    made_by: str = "new target"
 
     @property
     def is_router(self) -> bool:
@@ -69,28 +76,39 @@ class NewTarget:
         return "".join([first, *(word.capitalize() for word in others), "Target"])
 
     @property
-    def asked(self) -> list[dict[str, object]]:
-        """Its requests as taurus.yml has them."""
+    def drafted(self) -> Draft:
+        """What it is asked, its data and its probes."""
+        if self.draft:
+            return self.draft
         if self.is_router:
-            return [{"label": self.name, "url": "${path}", "assert": ["${answer}"]}]
-        found: dict[str, dict[str, object]] = {}
-        for each in self.requests:
-            method, path = each.split(" ")
-            words = [*([method.lower()] if method != "GET" else []), *re.findall(r"\w+", path)]
-            label = "-".join(words)[: LONGEST_SLUG - 3] or self.name
-            if label in found or label in TAKEN:
-                label = f"{label}-{len(found) + 1}"
-            found[label] = {"label": label, "url": path}
-            if method != "GET":
-                found[label] |= {"method": method}
-        return [*found.values()]
+            request = {"label": self.name, "url": "${path}", "assert": ["${answer}"]}
+            probe = {"path": f"/{self.name}/3", "answer": r'"square":9\b'}
+            squares = [(str(n), str(n * n)) for n in range(1, ROWS + 1)]
+            paths = tuple(f"/{self.name}/{n}" for n, _ in squares)
+            answers = tuple(rf"n\W+{n}\W+square\W+{it}\b" for n, it in squares)
+            return Draft((request,), {"path": paths, "answer": answers}, probes=(probe,))
+        return _draft_of_words(self.name, self.requests)
 
-    @property
-    def variables(self) -> list[str]:
-        """Those of its data."""
-        if self.is_router:
-            return ["path", "answer"]
-        return list(dict.fromkeys(_VARIABLE.findall(" ".join(self.requests))))
+
+def _draft_of_words(name: str, requests: Iterable[str]) -> Draft:
+    """Of requests such as `GET /items/${id}`, whose variables are numbers."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in requests:
+        method, path = each.split(" ")
+        words = [*([method.lower()] if method != "GET" else []), *re.findall(r"\w+", path)]
+        label = "-".join(words)[: LONGEST_SLUG - 3] or name
+        if label in found or label in TAKEN:
+            label = f"{label}-{len(found) + 1}"
+        found[label] = {"label": label, "url": path}
+        if method != "GET":
+            found[label] |= {"method": method}
+    variables = dict.fromkeys(_VARIABLE.findall(" ".join(requests)))
+    numbers = tuple(str(n) for n in range(1, ROWS + 1))
+    # Only what needs no data can be asked before the load.
+    asked = (each.split(" ")[1] for each in requests if each.startswith("GET "))
+    still = next((it for it in asked if not _VARIABLE.search(it)), "")
+    probes = ({"path": still},) if still else ()
+    return Draft(tuple(found.values()), dict.fromkeys(variables, numbers), probes=probes)
 
 
 def checked(target: NewTarget) -> NewTarget:
@@ -172,36 +190,15 @@ def _refuse_taken(name: str, config: dict) -> None:
 
 def scenario(target: NewTarget) -> str:
     """The service, as an entry of scenarios in taurus.yml."""
-    name = target.name
     place = f"url: {target.remote.url}" if target.remote else f"app: {target.app or 'fork'}"
-    lines = [f"{name}: # `tollgate run -{name}`; made by `tollgate new target`", place]
-    lines += ["rate: 10/s # of check", "requests:"]
-    for it in target.asked:
-        whole = {"include": _fragment(target, it), "label": it["label"]} if target.as_jmx else it
-        lines.append(f"- {_flow({**whole, 'weight': 1})}")
-    if target.variables:
-        data = {"path": f"data/{name}.csv", "delimiter": ",", "quoted": True}
-        lines.append(f"data-sources: [{_flow(data)}]")
-    probe = (f"/{name}/3", r'"square":9\b') if target.is_router else (_still(target), "")
-    if probe[0]:
-        lines += ["probes: # asked before any load; the answer must contain the pattern"]
-        lines += [f"- {_flow(dict(zip(('path', 'answer'), probe, strict=True)))}"]
-    lines += ["criteria: # what must not happen", "- fail>0%"]
-    lines += [f"- avg-rt of {it['label']}>2500ms" for it in target.asked]
-    first, *others = lines
-    return f"  {first}\n" + "".join(f"    {line}\n" for line in others)
-
-
-def _flow(values: Mapping[str, object]) -> str:
-    """A mapping of YAML in one line."""
-    dump = yaml.safe_dump(dict(values), default_flow_style=True, sort_keys=False, width=math.inf)
-    return dump.strip()
-
-
-def _still(target: NewTarget) -> str:
-    """What can be asked without data; empty for nothing."""
-    paths = (each.split(" ")[1] for each in target.requests if each.startswith("GET "))
-    return next((it for it in paths if not _VARIABLE.search(it)), "")
+    draft = target.drafted
+    if target.as_jmx:
+        included = [
+            {"include": _fragment(target, it), "label": it["label"]} for it in draft.requests
+        ]
+        draft = replace(draft, requests=tuple(included))
+    head = f"`tollgate run -{target.name}`; made by `tollgate {target.made_by}`"
+    return service.entry(target.name, head, place, draft)
 
 
 def _fragment(target: NewTarget, request: Mapping[str, object]) -> str:
@@ -212,30 +209,45 @@ def _fragment(target: NewTarget, request: Mapping[str, object]) -> str:
 
 def new_files(target: NewTarget) -> dict[str, str]:
     """The text of each new file, by its path in the project."""
-    name = target.name
-    files = {}
-    if target.variables:
-        files[f"data/{name}.csv"] = "".join(f"{line}\n" for line in _rows(target))
+    name, draft = target.name, target.drafted
+    files = dict(draft.files)
+    if draft.data:
+        files[f"data/{name}.csv"] = _csv(draft.data)
+    if draft.answers:
+        files[service.answers_path(name)] = f"{json.dumps(draft.answers, indent=2)}\n"
     if target.as_jmx:
-        asked = {"url": "http://127.0.0.1", "requests": target.asked}
-        for it, request in zip(
-            parts_of(read_service(name, asked), Path()).requests, target.asked, strict=True
-        ):
-            inside = xml.element(
-                *("TestFragmentController", "TestFragmentControllerGui", it.label),
-                below=it.elements,
-            )
-            comment = (
-                "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
-            )
-            document = xml.plan(it.label, comment, inside)
-            text = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
-            files[_fragment(target, request)] = text.decode()
+        files |= _fragments(target)
     if target.is_router:
         files |= {
             f"app/targets/{name}.js": _filled(target, "router.js"),
             f"tests/app/{name}.test.js": _filled(target, "router.test.js"),
         }
+    return files
+
+
+def _csv(columns: Mapping[str, Sequence[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def _fragments(target: NewTarget) -> dict[str, str]:
+    requests = target.drafted.requests
+    if not all("label" in it and "include" not in it for it in requests):
+        raise NewTargetError("--jmx is for requests that are no transactions: leave it out")
+    asked = {"url": "http://127.0.0.1", "requests": [*requests]}
+    parts = parts_of(read_service(target.name, asked), Path()).requests
+    files = {}
+    for it, request in zip(parts, requests, strict=True):
+        inside = xml.element(
+            *("TestFragmentController", "TestFragmentControllerGui", it.label), below=it.elements
+        )
+        comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
+        document = xml.plan(it.label, comment, inside)
+        text = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
+        files[_fragment(target, request)] = text.decode()
     return files
 
 
@@ -245,16 +257,6 @@ def changed_files(target: NewTarget, root: Path) -> dict[str, str]:
     if target.is_router:
         files[APP] = mounted(_read(root, APP), target)
     return files
-
-
-def _rows(target: NewTarget) -> Iterator[str]:
-    yield ",".join(target.variables)
-    numbers = range(1, ROWS + 1)
-    if target.is_router:
-        squares = ((n, n * n) for n in numbers)
-        yield from (rf"/{target.name}/{n},n\W+{n}\W+square\W+{it}\b" for n, it in squares)
-        return
-    yield from (",".join([str(n)] * len(target.variables)) for n in numbers)
 
 
 def _filled(target: NewTarget, template: str) -> str:
