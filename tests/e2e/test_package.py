@@ -2,12 +2,9 @@
 copied elsewhere, the checkout out of sight and the package read-only."""
 
 import json
-import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import support
-from e2e.bzt_run import APPS, LENIENT, WARMUP_S, mostly_right, only
+from e2e.bzt_run import LENIENT, WARMUP_S, mostly_right, only
 from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT
+from e2e.installed import PATIENCE, call, installed_in
 from support import hosts
 from support.git_repos import Repo
 from support.http_server import Handler, serving
@@ -24,19 +22,12 @@ from support.project_copy import LEFT_OUT
 
 pytestmark = [pytest.mark.package, pytest.mark.needs("mounts", "network namespaces")]
 
-#: Seconds for an installation or a run, on a slow machine.
-PATIENCE = 900
 #: Seconds until two shares begin, when both are ready also on a busy machine.
 READY_S = 60
 #: What a user's Python packages may take, without byte code, and with PM2 besides: bytes.
 PYTHON_LIMIT, TOGETHER_LIMIT = 340e6, 420e6
 #: What a suite is: all else of the checkout belongs to the product.
 SUITE = ("app", "data", "plans", "ecosystem.config.js", "package.json", "package-lock.json")
-#: Hides the checkout, makes the folder of installed code read-only, then becomes the command.
-AWAY = """
-mount -t tmpfs none "$0" && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99
-shift && exec "$@"
-"""
 NO_DASHBOARDS = "modules.report.dashboards=false"
 #: Arrivals per second of each label, which a busy machine sends as well.
 RATES = {"calculate": 4, "sum": 4, "search": 4, "kittens": 0.5, "pi": 0.2}
@@ -54,70 +45,6 @@ FILES = {
         "scenarios": {"shop": {"script": "plans/shared.jmx"}},
     },
 }
-
-
-class Installed:
-    """The command `tollgate` of an environment that has the wheel, and a suite to run it in."""
-
-    def __init__(self, place, wheel):
-        self.environment = place / "environment"
-        self.cache = place / "cache"
-        self.home = place / "home"
-        self.suite = place / "Suite für mich"
-        call(sys.executable, "-m", "venv", self.environment)
-        pinned = place / "versions.txt"
-        pinned.write_text(versions(support.ROOT / "requirements.lock"))
-        python = self.environment / "bin" / "python"
-        call(python, "-m", "pip", "install", "--quiet", "--constraint", pinned, wheel)
-        self.home.mkdir()
-        make_suite(self.suite)
-
-    @property
-    def code(self):
-        """The folder of the installed packages."""
-        [found] = self.environment.glob("lib/python3*/site-packages")
-        return found
-
-    def start(self, *arguments, cwd=None, inside=(), **env):
-        away = ("unshare", "--mount", "sh", "-c", AWAY, support.ROOT, self.code)
-        command = (*inside, *away, self.environment / "bin" / "tollgate", *arguments)
-        return subprocess.Popen(
-            [str(word) for word in command],
-            cwd=cwd or self.suite,
-            env=self._variables() | env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def _variables(self):
-        ports = {f"PORT_{it.upper().replace('-', '_')}": str(support.free_port()) for it in APPS}
-        path = [it for it in os.environ["PATH"].split(os.pathsep) if ".venv" not in it]
-        own = {"HOME": str(self.home), "TOLLGATE_HOME": str(self.cache)}
-        npm = {"npm_config_cache": call("npm", "config", "get", "cache").strip()}
-        return support.environment(**ports, **own, **npm, PATH=os.pathsep.join(path))
-
-    def run(self, *arguments, **how):
-        """Its exit code and what it printed."""
-        process = self.start(*arguments, **how)
-        output = process.communicate(timeout=PATIENCE)[0]
-        return process.returncode, output
-
-    def verdict(self, folder="reports/latest"):
-        return json.loads((self.suite / folder / "verdict.json").read_text())
-
-
-def call(*command, **options):
-    """What a command prints; its failure fails the test."""
-    done = support.run(*command, timeout=PATIENCE, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def versions(lock):
-    """The lines of a lock file without their hashes: pip takes no others for constraints."""
-    return "\n".join(re.findall(r"^[\w.-]+==[^\\\n]+", lock.read_text(), re.M)) + "\n"
 
 
 def options(*texts):
@@ -148,11 +75,9 @@ def make_suite(folder):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    place = tmp_path_factory.mktemp("a place")
-    call(support.ROOT / "scripts" / "dev" / "build", "--without-sboms", place / "dist")
-    [wheel] = (place / "dist").glob("*.whl")
-    yield Installed(place, wheel)
-    shutil.rmtree(place, ignore_errors=True)
+    with installed_in(tmp_path_factory.mktemp("a place"), "Suite für mich") as made:
+        make_suite(made.suite)
+        yield made
 
 
 def test_a_first_start_that_is_killed_is_begun_again_and_shared_by_two(installed):
