@@ -1,10 +1,12 @@
 """deploy/kubernetes, by the API's own schemas."""
 
+import os
+
 import kubernetes_validate
 import pytest
 import yaml
 
-from support import ROOT
+from support import ROOT, tollgate
 
 VERSION = "1.37"
 
@@ -38,3 +40,24 @@ def test_every_engine_runs_once_and_all_at_the_same_time(job):
     assert spec["completions"] == spec["parallelism"] == int(engines)
     assert spec["backoffLimitPerIndex"] == 0
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_the_suite_of_the_manifest_is_one_whose_plan_can_be_written(tmp_path):
+    for name, text in documents()["ConfigMap"]["data"].items():
+        (tmp_path / name).write_text(text)
+    env = {**os.environ, "TOLLGATE_HOME": str(ROOT / ".tollgate")}
+    done = tollgate("-C", tmp_path, "plan", "-shop", "-stress", env=env)
+    assert done.returncode == 0, done.stderr
+    plan = (tmp_path / ".tollgate" / "shop-stress.jmx").read_text()
+    assert 'testname="list"' in plan
+
+
+def test_a_pod_is_not_root_and_asks_for_what_the_map_names(job):
+    spec = job["spec"]["template"]["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    [engine] = spec["containers"]
+    volumes = {it["name"]: it for it in spec["volumes"]}
+    mounted = {it["mountPath"]: volumes[it["name"]] for it in engine["volumeMounts"]}
+    assert mounted["/config"]["configMap"]["name"] == documents()["ConfigMap"]["metadata"]["name"]
+    [service] = yaml.safe_load(documents()["ConfigMap"]["data"]["taurus.yml"])["scenarios"]
+    assert f"run -{service} -stress" in engine["command"][-1]
