@@ -43,7 +43,7 @@ def test_a_declared_app_is_its_own_side_of_one_process(ecosystem):
 
 def test_each_process_of_a_side_has_its_port_its_side_and_its_number(ecosystem):
     app = ecosystem(shop(**SIDES))["shop"]
-    put_back = copies.compose(copies.of_side(app, "base", 4100, 2, "fork"))
+    put_back = copies.compose(copies.of_side(app, "base", [4100, 4101], "fork"))
     found = pm2.declared_apps()
     assert [*found] == ["shop", "base", "base-2"]
     assert found["base-2"].args == ("--listen", "4101", "--data", "/srv/base/2")
@@ -80,7 +80,7 @@ def test_whatever_names_the_repository_names_the_other_folder_in_a_copy(ecosyste
             env={"PORT": 4000, "ROOTS": f"{root}:{root}/b"},
         )
     )["shop"]
-    moved = copies.of_side(app, "base", 4100, 1, "fork", (tmp_path, Path("/base")))
+    moved = copies.of_side(app, "base", [4100], "fork", (tmp_path, Path("/base")))
     put_back = copies.compose(moved)
     found = pm2.declared_apps()["base"]
     assert (found.cwd, found.script) == ("/base/below", "/base/shop.js")
@@ -119,18 +119,20 @@ def made(monkeypatch):
 def test_a_port_that_all_copies_would_use_is_refused(ecosystem, made, settings, said):
     app = ecosystem(shop(**settings))["shop"]
     with pytest.raises(SettingError, match=said):
-        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", 4000, 2, "fork")))
+        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", [4000, 4001], "fork")))
 
 
 def test_two_sides_on_one_port_are_refused(ecosystem, made):
     app = ecosystem(shop(args="--listen ${PORT}", env={"PORT": 4000, "TIMEOUT": 40000}))["shop"]
-    base = copies.of_side(app, "base", 4000, 2, "fork")
-    copies.refuse_shared_ports(app, made(*base, *copies.of_side(app, "head", 4002, 2, "fork")))
+    base = copies.of_side(app, "base", [4000, 4001], "fork")
+    copies.refuse_shared_ports(app, made(*base, *copies.of_side(app, "head", [4002, 4003], "fork")))
     with pytest.raises(SettingError, match="'base-2' and 'head' both have port 4001"):
-        copies.refuse_shared_ports(app, made(*base, *copies.of_side(app, "head", 4001, 2, "fork")))
+        copies.refuse_shared_ports(
+            app, made(*base, *copies.of_side(app, "head", [4001, 4002], "fork"))
+        )
 
 
 def test_ports_that_do_not_exist_are_refused(ecosystem, made):
     app = ecosystem(shop())["shop"]
     with pytest.raises(SettingError, match="port 65536 of 'base-2' does not exist"):
-        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", 65535, 2, "fork")))
+        copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", [65535, 65536], "fork")))

@@ -67,20 +67,20 @@ def in_mode(app: App, name: str, port: int, mode: str) -> Copy:
 
 
 def of_side(
-    app: App, side: str, first: int, count: int, mode: str, moved: tuple[Path, Path] | None = None
+    app: App, side: str, ports: Iterable[int], mode: str, moved: tuple[Path, Path] | None = None
 ) -> list[Copy]:
-    """The processes of one side of a comparison, as `base`, `base-2` and so on, on ports from the
-    first one on. moved: the folder of the repository, and what stands for it. Raises SettingError
-    where the mode is none of the app's."""
+    """The processes of one side of a comparison, as `base`, `base-2` and so on. ports: of each.
+    moved: the folder of the repository, and what stands for it. Raises SettingError where the mode
+    is none of the app's."""
     refuse_mode(app, mode)
     instances = ONE_A_CORE if mode == "cluster" else 1
     source, place = map(str, moved or ("", ""))
     return [
         Copy(
-            *(app.name, f"{side}-{number}" if number > 1 else side, first + number - 1),
+            *(app.name, f"{side}-{number}" if number > 1 else side, port),
             *(side, number, mode, instances, app.is_node, source, place),
         )
-        for number in range(1, count + 1)
+        for number, port in enumerate(ports, start=1)
     ]
 
 

@@ -84,12 +84,15 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
 def copies_of_sides(
     app: pm2.App, mode: str, processes: int, root: Path, base: Path, variables: Mapping[str, str]
 ) -> list[list[Copy]]:
-    """The processes of base and those of head: from the app's own port on. root, base: of the
-    repository, and its check-out. variables: HEAD_INJECT_* among them slows head. Raises
-    SettingError."""
-    count = 1 if mode == "cluster" else processes
+    """The processes of base and those of head: from the app's own port on, by the Thue-Morse
+    sequence, so that no side has the earlier ones. root, base: of the repository, and its
+    check-out. variables: HEAD_INJECT_* among them slows head. Raises SettingError."""
+    places = range(2 * (1 if mode == "cluster" else processes))
     first, second = (
-        copies.of_side(app, side, app.port + number * count, count, mode, moved)
+        copies.of_side(
+            *(app, side, [app.port + it for it in places if it.bit_count() % 2 == number], mode),
+            moved,
+        )
         for number, (side, moved) in enumerate(zip(SIDES, ((root, base), None), strict=True))
     )
     slowed = {it: variables[f"HEAD_{it}"] for it in INJECTIONS if variables.get(f"HEAD_{it}")}
