@@ -234,6 +234,7 @@ def test_a_file_that_is_there_is_never_written_over(refused, project):
 @pytest.mark.parametrize("broken", ["data", "plans/fragments"])
 def test_where_one_file_can_not_be_written_none_is(broken, refused, project):
     (project / broken).rmdir()
+    (project / broken).write_text("no folder\n")
     words = (*BY_URL, "--jmx", "--request", "GET /${id}")
     assert refused(*words).startswith("tollgate: nothing was made: ")
 

@@ -26,7 +26,9 @@ PM2_HOME = STATE / "pm2"
 REPORTS = SUITE / "reports"
 #: While a comparison lasts, a link to the check-out of its base, which stands in the cache.
 BASE = STATE / "base"
-ECOSYSTEM = SUITE / "ecosystem.config.js"
+#: In a folder of ES modules it ends in .cjs.
+ECOSYSTEMS = ("ecosystem.config.js", "ecosystem.config.cjs")
+ECOSYSTEM = next((SUITE / it for it in ECOSYSTEMS if (SUITE / it).is_file()), SUITE / ECOSYSTEMS[0])
 
 
 def no_suite() -> str | None:

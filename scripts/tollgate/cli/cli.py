@@ -1,5 +1,6 @@
 """The `tollgate` command.
 
+tollgate init [FOLDER]                  make a suite in a repository
 tollgate run [-KIND]                    run the suite of this folder: tollgate run --help
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
@@ -30,6 +31,7 @@ from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import UserError, did_you_mean
 from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target, plan, run
+from tollgate.cli.init import command as init
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import refuse_lower_bounds
 from tollgate.gather.early_decisions import judged_until_ms
@@ -97,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (merge, engine, forecast, plan, gui, new_target, doctor):
+    for each in (init, merge, engine, forecast, plan, gui, new_target, doctor):
         each.add_to(commands)
     return parser
 

@@ -8,6 +8,7 @@
  * head in a comparison and else the app's name, ${PROCESS} the number of the copy on its side, from 1.
  */
 
+const fs = require('node:fs');
 const path = require('node:path');
 
 /** What names files: copies must not write into each other's. */
@@ -58,15 +59,16 @@ function copied(app, { name, exec_mode: mode, instances, from, to, node, env, ..
   return { ...found, env: { ...found.env, PORT: String(place.port), ...env } };
 }
 
-// PM2 is called in the suite's folder.
-const { apps } = require(path.resolve('ecosystem.config.js'));
+// PM2 is called in the suite's folder. In one of ES modules the file ends in .cjs.
+const names = ['ecosystem.config.js', 'ecosystem.config.cjs'];
+const { apps } = require(path.resolve(names.find((it) => fs.existsSync(it)) ?? names[0]));
 const asked = JSON.parse(process.env.TOLLGATE_APPS || '[]');
 const copies = asked.map((copy) => {
   const original = apps.find((app) => app.name === copy.of);
   return copied(original, copy);
 });
-const names = new Set(copies.map(({ name }) => name));
+const made = new Set(copies.map(({ name }) => name));
 
 module.exports = {
-  apps: [...apps.filter(({ name }) => !names.has(name)).map(declared), ...copies],
+  apps: [...apps.filter(({ name }) => !made.has(name)).map(declared), ...copies],
 };

@@ -29,7 +29,7 @@ from tollgate.intake.values import ROWS
 from tollgate.service import xml
 from tollgate.service.elements import parts_of
 from tollgate.service.model import LONGEST_SLUG, read_service
-from tollgate.taurus.engine import BASE_CONFIG
+from tollgate.taurus.run_file import BASE_CONFIG, KINDS_CONFIG
 
 #: Names of files, labels, routes and services.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -158,7 +158,7 @@ def with_service(config: str, target: NewTarget) -> str:
         known = list(before["scenarios"])
     except (yaml.YAMLError, TypeError, KeyError):
         raise NewTargetError("taurus.yml has no `scenarios` that can be read: mend it") from None
-    _refuse_taken(target.name, before)
+    refuse_taken(target.name, before)
     found = _SCENARIOS.search(config)
     if found:
         head, tail = config[: found.end()].rstrip(), config[found.end() :]
@@ -175,8 +175,10 @@ def with_service(config: str, target: NewTarget) -> str:
     )
 
 
-def _refuse_taken(name: str, config: dict) -> None:
-    if name in (config.get("cli-aliases") or {}):
+def refuse_taken(name: str, config: Mapping[str, Any]) -> None:
+    """Raises NewTargetError for the name of a kind or a scenario. config: taurus.yml."""
+    kinds = yaml.safe_load(KINDS_CONFIG.read_text(encoding="utf-8"))["cli-aliases"]
+    if name in {**kinds, **(config.get("cli-aliases") or {})}:
         raise NewTargetError(f"taurus.yml has a kind {name!r} already: choose another name")
     if name in (config.get("scenarios") or {}):
         raise NewTargetError(f"taurus.yml has a scenario {name!r} already: choose another name")
@@ -283,6 +285,7 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
     texts = {**new, **changed}
     try:
         for path, text in texts.items():  # a full disk shows here, before anything has changed
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
             _growing(root / path).write_text(text, encoding="utf-8")
         with defer_signals():
             for path in texts:

@@ -1,0 +1,175 @@
+"""`tollgate init [FOLDER] [--from FILE|URL]`: a suite in any repository.
+
+It writes what is missing and overwrites nothing, so that it may be called again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from tollgate.base.paths import RUN_FILE
+from tollgate.base.text import UserError
+from tollgate.cli.init import ci, texts
+from tollgate.cli.init.look import Found, InitError, look
+from tollgate.cli.new_target import add_source, reached, read_remote
+from tollgate.cli.new_target import files as target_files
+from tollgate.cli.new_target.files import NewTarget, checked
+from tollgate.intake.draft import Draft
+from tollgate.intake.reading import draft_of
+
+#: Labels of a service of whose requests nothing is known but its routes.
+_MOST_ROUTES = 3
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser("init", help="make a suite in a repository")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(), help="default: this one")
+    parser.add_argument("--name", help="of the service; default: that of the package")
+    parser.add_argument("--url", help="a service that runs already, in place of an app")
+    named = "an operation of OpenAPI that may write, such as 'POST /orders'; repeatable"
+    parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=named)
+    add_source(parser)
+    parser.set_defaults(command=init)
+
+
+def init(arguments: argparse.Namespace) -> int:
+    """Write what is missing. Raises UserError before anything is written."""
+    folder = arguments.folder
+    if not folder.is_dir():
+        raise InitError(f"{folder} is no folder: name one, such as the repository's")
+    found = look(folder)
+    remarks: list[str] = []
+    there = texts.service_of(folder)
+    target = None if there else _target(arguments, folder, found, remarks)
+    name = there or target.name
+    new = {} if target is None else _of_service(folder, found, target, remarks)
+    new |= _of_suite(folder, name)
+    changed = {}
+    if target and (folder / RUN_FILE).exists():
+        changed[RUN_FILE] = target_files.with_service((folder / RUN_FILE).read_text(), target)
+        new.pop(RUN_FILE)
+    if ignored := texts.ignored(folder):
+        (changed if (folder / ".gitignore").exists() else new)[".gitignore"] = ignored
+    new = {path: text for path, text in new.items() if not (folder / path).exists()}
+    target_files.write(folder, new, changed)
+    _show(arguments, name, new, changed, remarks)
+    return 0
+
+
+def _target(
+    arguments: argparse.Namespace, folder: Path, found: Found, remarks: list[str]
+) -> NewTarget:
+    """The service, with where it answers and what it is asked."""
+    name = arguments.name or _asked("name of the service", found.name)
+    checked(NewTarget(name))
+    target_files.refuse_taken(name, {})
+    draft = _draft(arguments, folder, found, name, remarks)
+    remote = read_remote(arguments.url, name) if arguments.url else None
+    app = None if remote else texts.app_of(folder, name, found)
+    if not app and not remote and draft.url is None:
+        raise InitError(
+            f"{folder / 'package.json'} has no `start`, and no file that listens is found: say how "
+            "the service is started there, or where it answers by --url"
+        )
+    if not app:
+        draft, remote = reached(arguments, draft, remote)
+    remarks += draft.remarks
+    return NewTarget(name, remote, app, draft=draft, made_by="init")
+
+
+def _draft(
+    arguments: argparse.Namespace, folder: Path, found: Found, name: str, remarks: list[str]
+) -> Draft:
+    """From the source that is named or found; else of routes that the source code has."""
+    given, static = arguments.source, arguments.static
+    if given:
+        return draft_of(given, name, folder, arguments.request or (), static)
+    sources = found.sources
+    if sources and _asked(f"requests from {sources[0]}? yes or no", "yes").startswith("y"):
+        others = f" (there are also {', '.join(sources[1:])}: --from)" if sources[1:] else ""
+        try:
+            draft = draft_of(
+                str(folder / sources[0]), name, folder, arguments.request or (), static
+            )
+        except UserError as problem:
+            remarks.append(f"{problem}; its requests are left to you")
+        else:
+            arguments.source = str(folder / sources[0])
+            remarks.append(f"the requests are those of {sources[0]}{others}")
+            return draft
+    if arguments.request:
+        raise InitError("--request names operations of OpenAPI: name the document by --from")
+    return _of_routes(found, remarks)
+
+
+def _of_routes(found: Found, remarks: list[str]) -> Draft:
+    """`home` for /, and a route that tells whether the service is well."""
+    is_home = "/" in found.routes or not found.routes
+    paths = ["/"] if is_home else [*found.routes[:_MOST_ROUTES]]
+    labels = {"home" if it == "/" else "-".join(filter(None, it.split("/"))): it for it in paths}
+    if found.health:
+        labels["-".join(filter(None, found.health.split("/")))] = found.health
+    guess = (
+        "its source has this route"
+        if found.routes or found.health
+        else "nothing says what it answers"
+    )
+    requests = ({"label": label, "url": it, "x-guessed": guess} for label, it in labels.items())
+    left = [it for it in found.routes if it not in paths]
+    more = f"; its source has {', '.join(left[:8])} as well" if left else ""
+    remarks.append(f"the requests are guessed: write yours below `requests` of {RUN_FILE}{more}")
+    probes = ({"path": found.health},) if found.health else ()
+    return Draft(tuple(requests), probes=probes)
+
+
+def _of_service(
+    folder: Path, found: Found, target: NewTarget, remarks: list[str]
+) -> dict[str, str]:
+    """The files that describe the service."""
+    new = {RUN_FILE: texts.run_file(target), **target_files.new_files(target)}
+    new[texts.FORECAST] = texts.forecast()
+    if target.app and found.start and not texts.has_ecosystem(folder):
+        new[texts.ecosystem_name(found)] = texts.ecosystem(target.app, found.start)
+        if not found.start.reads_port:
+            remarks.append(
+                f"{found.start.script} listens at {found.start.port} whatever PORT says: have it "
+                "read process.env.PORT, which a comparison needs"
+            )
+    return new
+
+
+def _of_suite(folder: Path, name: str) -> dict[str, str]:
+    """The files around it. Those of CI stand at the top of the repository."""
+    new = {texts.REPORTS: texts.reports()}
+    repository = texts.repository_of(folder)
+    if repository == folder.resolve():  # in a folder below it, another suite may be there already
+        new |= ci.files(repository, folder, name)
+    return new
+
+
+def _asked(what: str, default: str) -> str:
+    """What a person at a terminal answers; the default for nobody."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        return default
+    return input(f"{what} [{default}]: ").strip() or default
+
+
+def _show(
+    arguments: argparse.Namespace,
+    name: str,
+    new: Iterable[str],
+    changed: Iterable[str],
+    remarks: Iterable[str],
+) -> None:
+    lines = [
+        f"{verb:8}{path}" for verb, paths in (("made", new), ("changed", changed)) for path in paths
+    ]
+    print(*(lines or ["nothing is missing"]), sep="\n")
+    print(*(f"note: {it}" for it in remarks), sep="\n", end="\n" if remarks else "")
+    there = f"-C {arguments.folder} " if arguments.folder != Path() else ""
+    print(f"\nCheck it:   tollgate {there}run -{name}")
+    print(f"Compare it: tollgate {there}run -{name} -compare")

@@ -1,0 +1,147 @@
+"""The texts of the files that `tollgate init` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from pathlib import Path
+
+import yaml
+
+from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
+from tollgate.cli.init.look import Found, InitError, Start
+from tollgate.cli.new_target import files as target_files
+from tollgate.cli.new_target.files import NewTarget
+from tollgate.service.model import is_service
+
+REPORTS, FORECAST = "reports/README.md", "data/forecast.csv"
+_IGNORED = ("/.tollgate", "/reports/*", "!/reports/README.md")
+_HEAD = """\
+# yaml-language-server: $schema=.tollgate/taurus.schema.json
+# What is tested, and what must not happen. `tollgate run --help` lists the kinds of runs, which the
+# package brings along; what stands here goes before its settings, for example
+#   modules: {stop-when-decided: {budget: 8m}}
+
+scenarios:
+"""
+_REPORTS = """\
+# Reports
+
+Each run makes a folder here. `latest` leads to the newest one, and `index.html` lists all runs.
+Git ignores everything here except this page.
+"""
+#: Requests a second by the hour, of a service that sleeps at night.
+_LEAST, _MOST = 2, 10
+
+
+def service_of(folder: Path) -> str | None:
+    """The service that a folder's taurus.yml has; its first of several. Raises InitError."""
+    path = folder / RUN_FILE
+    try:
+        read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        line = " ".join(str(problem).split())
+        raise InitError(f"{path} can't be read: {line}: correct it, or move it away") from None
+    scenarios = read.get("scenarios") if isinstance(read, dict) else None
+    scenarios = scenarios if isinstance(scenarios, dict) else {}
+    return next((str(name) for name, it in scenarios.items() if is_service(it)), None)
+
+
+def run_file(target: NewTarget) -> str:
+    """taurus.yml of one service."""
+    return _HEAD + target_files.scenario(target)
+
+
+def has_ecosystem(folder: Path) -> bool:
+    """Whether apps of PM2 are declared there."""
+    return any((folder / it).exists() for it in ECOSYSTEMS)
+
+
+def ecosystem_name(found: Found) -> str:
+    """Of an ES module's folder another one than PM2's usual: the file is no module."""
+    return ECOSYSTEMS[found.is_module]
+
+
+def app_of(folder: Path, name: str, found: Found) -> str | None:
+    """The app that is tested: the first that PM2's file declares, else a new one of the service's
+    name; None where nothing can be started. Raises InitError."""
+    if not has_ecosystem(folder):
+        return name if found.start else None
+    file = next(folder / it for it in ECOSYSTEMS if (folder / it).exists())
+    script = f"console.log(JSON.stringify(require({json.dumps(str(file.resolve()))}).apps))"
+    done = subprocess.run(
+        ["node", "-e", script], cwd=folder, capture_output=True, text=True, check=False
+    )
+    try:
+        apps = json.loads(done.stdout.strip().splitlines()[-1])
+        names = [str(it["name"]) for it in apps]
+    except (ValueError, LookupError, TypeError):
+        said = [it for it in done.stderr.splitlines() if "Error" in it]
+        raise InitError(
+            f"{file} can't be read ({said[0].strip() if said else 'it exports no apps'}): correct "
+            "it, or name a service that runs already by --url"
+        ) from None
+    return name if name in names else next(iter(names), None)
+
+
+def ecosystem(app: str, start: Start) -> str:
+    """PM2's file with one app."""
+    variable = f"PORT_{app.upper().replace('-', '_')}"
+    args = f"\n      args: {_quoted(start.args)}," if start.args else ""
+    env = {"NODE_ENV": "production", **start.env}
+    others = "".join(f"{key}: {_quoted(it)}, " for key, it in env.items())
+    return f"""\
+'use strict';
+
+// What Tollgate starts under PM2, and ends again.
+module.exports = {{
+  apps: [
+    {{
+      name: {_quoted(app)},
+      // guessed: {start.guess}
+      script: {_quoted(start.script)},{args}
+      cwd: __dirname,
+      env: {{ {others}PORT: process.env.{variable} || '{start.port}' }},
+    }},
+  ],
+}};
+"""
+
+
+def _quoted(text: str) -> str:
+    return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+
+
+def forecast() -> str:
+    """A day of 24 hours, of all labels together, which stress, load and soak follow."""
+    middle, half = (_LEAST + _MOST) / 2, (_MOST - _LEAST) / 2
+    rates = (middle - half * math.cos(math.pi * (hour - 3) / 12) for hour in range(24))
+    return "hour,tps\n" + "".join(f"{hour},{rate:.1f}\n" for hour, rate in enumerate(rates))
+
+
+def reports() -> str:
+    """What stands in the folder of runs."""
+    return _REPORTS
+
+
+def ignored(folder: Path) -> str:
+    """.gitignore with what runs leave; empty where it has that already."""
+    path = folder / ".gitignore"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = {it.strip() for it in text.splitlines()}
+    known = {it.rstrip("/") for it in lines} | {f"/{it.rstrip('/')}" for it in lines}
+    missing = [it for it in _IGNORED if it not in known]
+    if "/reports" in known:  # all of it: git looks into no folder that it ignores
+        missing = [it for it in missing if "reports" not in it]
+    if not missing:
+        return ""
+    return text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n"
+
+
+def repository_of(folder: Path) -> Path | None:
+    """The top of the git repository that a folder lies in."""
+    places = (folder.resolve(), *folder.resolve().parents)
+    return next((it for it in places if (it / ".git").exists()), None)
