@@ -10,6 +10,7 @@ from support.http_server import Handler, serving
 from support.project_copy import copy_project
 from support.recordings import entry, har
 from tollgate.intake.har import read_har
+from tollgate.intake.source import load
 
 PASSWORD = "p4ss word&="
 SECRETS = {
@@ -83,7 +84,7 @@ def ran(tmp_path_factory):
     suite = copy_project(folder / "suite")
     with serving(Service, asked=[], refused=[]) as server:
         own = f"http://127.0.0.1:{server.server_port}"
-        draft = read_har(recording(folder / "shop.har", own), "shop")
+        draft = read_har(load(str(recording(folder / "shop.har", own))), "shop")
         scenario = {
             **{"url": draft.url, "requests": list(draft.requests), "rate": "3/s"},
             **{"environment": [*draft.secrets], "criteria": ["fail of post-end>0%"]},

@@ -2,6 +2,8 @@
 secrets and of what answers give."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,6 +11,7 @@ import yaml
 from support.recordings import entry, har
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.har import read_har
+from tollgate.intake.source import load
 from tollgate.service.model import read_service
 
 OWN = "https://shop.example"
@@ -17,7 +20,7 @@ CODE = {"subject": "http-code", "contains": ["200"], "regexp": False}
 
 
 def draft(tmp_path, *entries, **more):
-    return read_har(har(tmp_path / "a.har", *entries), "shop", **more)
+    return read_har(load(str(har(tmp_path / "a.har", *entries))), "shop", **more)
 
 
 def steps(found):
@@ -180,8 +183,6 @@ def test_what_an_answer_gives_is_taken_out_of_it(tmp_path):
     assert asked["post-orders"]["body"] == '{"item": ${items_id}, "page": 0}'
     assert asked["post-orders"]["follow-redirects"] is False
     regexp = asked["post-orders"]["extract-regexp"]["post_orders_orders"]["regexp"]
-    import re
-
     assert re.search(regexp, f"HTTP/1.1 303\nLocation: {OWN}/orders/{order}\n")[1] == order
     assert re.search(regexp, f"HTTP/1.1 303\nLocation: /orders/{order}\n")[1] == order
     assert asked["orders-id"]["url"] == "/orders/${post_orders_orders}"
@@ -215,8 +216,9 @@ def test_a_draft_is_a_service(tmp_path):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("no JSON", "is no JSON"),
+        ("no JSON", "no HAR"),
         ('{"openapi": "3.0.0"}', "log.entries"),
+        ('{"log": {"entries": 5}}', "log.entries"),
         ('{"log": {"entries": [{"request": {}}]}}', "log.entries[0]"),
         ('{"log": {"entries": []}}', "no request by HTTP"),
     ],
@@ -225,7 +227,7 @@ def test_what_is_no_recording_is_refused_in_one_line(tmp_path, text, named):
     path = tmp_path / "a.har"
     path.write_text(text)
     with pytest.raises(IntakeError) as refused:
-        read_har(path, "shop")
+        read_har(load(str(path)), "shop")
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -233,3 +235,22 @@ def test_what_is_no_recording_is_refused_in_one_line(tmp_path, text, named):
 def test_a_recording_of_failures_alone_is_refused(tmp_path):
     with pytest.raises(IntakeError, match="no request to"):
         draft(tmp_path, entry(f"{OWN}/", status=500))
+
+
+def test_a_visit_to_the_shop_that_chromium_has_recorded():
+    found = read_har(load(str(Path(__file__).with_name("shop.har"))), "shop")
+    asked = steps(found)
+    labels = ["items", "post-login", "items-2", "items-id", "post-cart-id", "cart", "post-orders"]
+    assert [*asked] == labels
+    (visit,) = found.requests
+    pauses = [it["pause-duration"] for it in visit["do"] if "action" in it]
+    assert pauses == ["1000ms", "1000ms"]
+    # The browser's own headers stay behind, and cookies come from the login.
+    assert {*(name for it in asked.values() for name in it.get("headers", {}))} == {"Content-Type"}
+    assert found.settings == {}
+    assert asked["post-login"]["body"] == {"visitor": "ann", "password": "${__P(SHOP_PASSWORD)}"}
+    assert asked["items-2"]["extract-jsonpath"] == {"items_2_id": "$.items[7].id"}
+    taken = {name: asked[name]["url"] for name in ("items-id", "post-cart-id")}
+    assert taken == {"items-id": "/items/${items_2_id}", "post-cart-id": "/cart/${items_2_id}"}
+    assert asked["post-orders"]["body"] == '{"item": ${items_2_id}}'
+    assert found.remarks == ("left out: 1 to other hosts: localhost (1)",)

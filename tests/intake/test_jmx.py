@@ -20,6 +20,7 @@ from support.jmx_text import fragment as a_fragment
 from tollgate.install.tools import jmeter_home
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.jmx import read_jmx
+from tollgate.intake.source import load
 from tollgate.plan.jmx import PlanError
 
 SECRET = "S3CRET-of-the-plan"
@@ -36,7 +37,7 @@ def draft(tmp_path, *children, **variables):
     path = tmp_path / "their.jmx"
     path.write_text(plan(*children, **({"host": "shop.example"} | variables)))
     (tmp_path / "suite").mkdir(exist_ok=True)
-    return read_jmx(path, "shop", tmp_path / "suite")
+    return read_jmx(load(str(path)), "shop", tmp_path / "suite")
 
 
 def only(found):
@@ -158,7 +159,7 @@ def test_a_plan_without_a_label_is_refused_in_one_line(tmp_path, text, error, na
     path = tmp_path / "their.jmx"
     path.write_text(text)
     with pytest.raises(error, match=named) as refused:
-        read_jmx(path, "shop", tmp_path)
+        read_jmx(load(str(path)), "shop", tmp_path)
     assert "\n" not in str(refused.value)
 
 
@@ -173,7 +174,7 @@ TEMPLATES = {
 def test_a_template_of_jmeter_becomes_labels(name, tmp_path):
     labels, url = TEMPLATES[name]
     path = Path(jmeter_home()) / "bin" / "templates" / f"{name}.jmx"
-    found = read_jmx(path, "shop", tmp_path)
+    found = read_jmx(load(str(path)), "shop", tmp_path)
     (text,) = found.files.values()
     sent = etree.fromstring(text.encode()).iter("HTTPSamplerProxy")
     assert [it.get("testname") for it in sent] == labels

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from tollgate.intake.answers import given_by
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.message import WORD, Message
+from tollgate.intake.source import HAR, Source
 from tollgate.intake.variables import Step, Variables, extractors
 
 #: Seconds without a request that begin another part of the visit, and the longest pause written.
@@ -60,19 +61,19 @@ class _Entry:
         return [it["value"] for it in given if it["name"].lower() == name]
 
 
-def read_har(path: Path, name: str, url: str | None = None, with_static: bool = False) -> Draft:
+def read_har(source: Source, name: str, url: str | None = None, with_static: bool = False) -> Draft:
     """What a recording says of a service.
 
     name: of the service, which begins the names of the variables of the environment. url: of the
     requests that are meant, if not those to the host of the first page. with_static: whether
     images, scripts and the like are asked for as well. Raises IntakeError."""
-    entries = _entries(path)
-    own = _own_origin(path, entries, url)
+    entries = _entries(source)
+    own = _own_origin(source, entries, url)
     remarks: list[str] = []
     kept = _selected(entries, own, with_static, remarks)
     if not kept:
-        raise IntakeError(f"{path}: has no request to {own} that a load can send: {_HELP}")
-    steps = [_step(path, it) for it in kept]
+        raise IntakeError(f"{source.name}: has no request to {own} that a load can send: {_HELP}")
+    steps = [_step(source, it) for it in kept]
     _give_labels(steps)
     variables = Variables(name)
     cookies = _cookies(kept, variables, remarks)
@@ -87,24 +88,12 @@ def read_har(path: Path, name: str, url: str | None = None, with_static: bool = 
     )
 
 
-def is_har(document: object) -> bool:
-    """Whether JSON is a HAR."""
-    log = document.get("log") if isinstance(document, Mapping) else None
-    return isinstance(log, Mapping) and isinstance(log.get("entries"), list)
-
-
-def _entries(path: Path) -> list[_Entry]:
+def _entries(source: Source) -> list[_Entry]:
     """In the order in which they were sent."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as problem:
-        raise IntakeError(f"{path}: can't be read ({problem.strerror}): check the path") from None
-    except ValueError as problem:
-        raise IntakeError(f"{path}: is no JSON ({problem}): {_HELP}") from None
-    if not is_har(document):
-        raise IntakeError(f"{path}: has no log.entries, so that it is no HAR: {_HELP}")
+    if source.kind != HAR or not isinstance(entries := source.parsed()["log"]["entries"], list):
+        raise IntakeError(f"{source.name}: has no log.entries, so that it is no HAR: {_HELP}")
     found = []
-    for place, it in enumerate(document["log"]["entries"]):
+    for place, it in enumerate(entries):
         try:
             began_s = datetime.fromisoformat(
                 re.sub(r"(\.\d{6})\d+", r"\1", it["startedDateTime"]).replace("Z", "+00:00")
@@ -116,17 +105,17 @@ def _entries(path: Path) -> list[_Entry]:
             )
             _ = entry.origin, entry.status, entry.request["method"]
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            where = f"{path}: log.entries[{place}]"
+            where = f"{source.name}: log.entries[{place}]"
             raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
         found.append(entry)
     return sorted(found, key=lambda it: it.began_s)
 
 
-def _own_origin(path: Path, entries: Sequence[_Entry], url: str | None) -> str:
+def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
     """Of the service: the one that is named if it was recorded, else that of the first page."""
     origins = [it.origin for it in entries if it.origin.startswith("http")]
     if not origins:
-        raise IntakeError(f"{path}: has no request by HTTP: {_HELP}")
+        raise IntakeError(f"{source.name}: has no request by HTTP: {_HELP}")
     if url and url.rstrip("/") in origins:
         return url.rstrip("/")
     pages = (it.origin for it in entries if it.kind == "document" or _is_page(it))
@@ -150,7 +139,7 @@ def _selected(
             if where.scheme in ("http", "https", "ws", "wss"):
                 others[where.hostname or "?"] += 1
         elif it.is_static and not with_static:
-            static[Path(where.path).suffix.lstrip(".") or "others"] += 1
+            static[PurePosixPath(where.path).suffix.lstrip(".") or "others"] += 1
         elif why := _unfit(it):
             left[f"{it.request['method']} {_shown_path(where.path)}, {why}"] += 1
         else:
@@ -185,11 +174,13 @@ def _unfit(entry: _Entry) -> str:
     return ""
 
 
-def _step(path: Path, entry: _Entry) -> Step:
+def _step(source: Source, entry: _Entry) -> Step:
     try:
         return Step(Message.of(entry.request), given_by(entry.response))
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise IntakeError(f"{path}: {entry.request['method']}: {problem!r}: {_HELP}") from None
+        raise IntakeError(
+            f"{source.name}: {entry.request['method']}: {problem!r}: {_HELP}"
+        ) from None
 
 
 def _give_labels(steps: Iterable[Step]) -> None:

@@ -18,6 +18,7 @@ from lxml import etree
 
 from tollgate.base.paths import STATE
 from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.source import Source, path_of
 from tollgate.intake.variables import Variables
 from tollgate.plan import nodes
 from tollgate.plan.inline import put_in_tree
@@ -57,12 +58,17 @@ _READERS = ("CSVDataSet", "JSR223", "BeanShell")
 _FILE = re.compile(r"(.*\.)?filename")
 
 
-def read_jmx(path: Path, name: str, suite: Path, url: str | None = None) -> Draft:
+def read_jmx(source: Source, name: str, suite: Path, url: str | None = None) -> Draft:
     """What a plan says of a service.
 
     name: of the service. suite: the folder of taurus.yml. url: where the service answered when the
     plan was made, if not where its first request goes. Raises IntakeError and PlanError."""
-    return _Reader(path, name, suite, url).draft()
+    if source.is_remote:
+        raise IntakeError(
+            f"{source.name} is a plan by URL, whose includes and data can't be read: save it, and "
+            "name the file"
+        )
+    return _Reader(Path(path_of(source.uri)), name, suite, url).draft()
 
 
 class _Reader:

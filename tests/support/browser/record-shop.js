@@ -17,7 +17,9 @@ async function visit({ other, pauseMs }) {
     return answer.json();
   }
   function pause() {
-    return new Promise((resolve) => setTimeout(resolve, pauseMs));
+    return new Promise((resolve) => {
+      setTimeout(resolve, pauseMs);
+    });
   }
   await fetch(other, { mode: 'no-cors' }).catch(() => {});
   await ask('/login', { visitor: 'ann', password: 'planted-S3CRET' });
