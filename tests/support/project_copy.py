@@ -59,3 +59,9 @@ def own_project():
     history.git("add", "--all")
     history.git("commit", "--quiet", "--message", "all of it")
     return made
+
+
+def new_target(root, *words):
+    """What `tollgate new target` says in a copy: its exit code, standard output and error."""
+    command = (root / ".venv" / "bin" / "tollgate", "new", "target", *words)
+    return support.run(*command, cwd=root, env=support.environment())

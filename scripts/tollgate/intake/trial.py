@@ -47,7 +47,7 @@ def tried(draft: Draft, url: str) -> Draft:
             f"{remarks[-1].removeprefix('left out ')}: start the service there, or name another "
             "URL by --url"
         )
-    texts = "\n".join(map(str, kept))
+    texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
     used = {name: it for name, it in draft.data.items() if f"${{{name}}}" in texts}
     secrets = {
         name: it for name, it in draft.secrets.items() if f"{_FROM_ENVIRONMENT}{name})" in texts
@@ -66,7 +66,8 @@ def tried(draft: Draft, url: str) -> Draft:
 def _problem(draft: Draft, request: Mapping[str, Any], url: str) -> str:
     """What is wrong with the answers to a request; empty for nothing, or if it can't be asked."""
     method = request.get("method", "GET")
-    is_whole = "url" in request and _FROM_ENVIRONMENT not in str(request) and "body" not in request
+    texts = str((request, draft.settings))
+    is_whole = "url" in request and _FROM_ENVIRONMENT not in texts and "body" not in request
     if not is_whole or method not in _READING:
         return ""
     rows = max(map(len, draft.data.values()), default=1)

@@ -218,6 +218,7 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
         jmeter.get("properties")[name] = environment[name]
     if composed.parts and composed.parts.has_in_urls(wanted):
         jmeter.get("csv-jtl-flags")["url"] = False
+        jmeter.get("properties")["jmeter.save.saveservice.url"] = "false"  # of a rehearsal
 
 
 def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:

@@ -92,7 +92,8 @@ def read_remote(url: str, name: str) -> Url:
 def _from_source(arguments: argparse.Namespace, remote: Url | None) -> NewTarget:
     """Of another's description. Raises IntakeError."""
     named = arguments.request or ()
-    draft = draft_of(arguments.source, arguments.name, SUITE, named, arguments.static)
+    place = remote and remote.text
+    draft = draft_of(arguments.source, arguments.name, SUITE, named, arguments.static, place)
     if arguments.app is None:
         if remote is None and draft.url is None:
             raise NewTargetError(
