@@ -46,8 +46,10 @@ def record_of(run: Path, planned: Execution) -> CompareRecord | None:
 
 def labels_of(plan: Plan, left_out: Collection[str] = ()) -> tuple[str, ...]:
     """The labels that are compared: those of all samplers, for a transaction adds them up, but for
-    what a record has left out."""
-    known = (it for it in plan.sampler_labels if it not in plan.parent_labels)
+    what a record has left out, and what setUp and tearDown thread groups alone send."""
+    groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
+    measured = {each.label for group in groups for each in group.samplers}
+    known = (it for it in plan.sampler_labels if it in measured - {*plan.parent_labels})
     return tuple(it.text for it in known if not it.pattern and it.text not in left_out)
 
 

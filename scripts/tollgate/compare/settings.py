@@ -35,6 +35,8 @@ from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
 TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
+#: What a plan of somebody's own waits for, where it does not say so itself.
+OWN_TIMEOUTS_MS = {"connect_timeout": 5000, "response_timeout": 10000}
 #: Seconds beyond the timeouts in which JMeter writes down what it has given up.
 WRITING_S = 1.0
 
@@ -251,7 +253,11 @@ def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, i
     except (OSError, UnicodeDecodeError) as problem:
         raise SettingError(f"the plan {script} can't be read: {problem}") from None
     unset = [name for name in seeds_of(plan) if name not in properties]
-    return {name: 1 + secrets.randbelow(LARGEST_SEED) for name in unset}
+    return {name: drawn_seed() for name in unset}
+
+
+def drawn_seed() -> int:
+    return 1 + secrets.randbelow(LARGEST_SEED)
 
 
 def schedule_of(

@@ -189,3 +189,16 @@ def groups_before(plan: Plan, place: int) -> list[int]:
         for other, stage in enumerate(stages)
         if stage < stages[place] or (plan.is_serial and stage == stages[place] and other < place)
     ]
+
+
+def longest_s(plan: Plan) -> float | None:
+    """Seconds in which the plan sends, by the durations of its thread groups; None where one has
+    none."""
+    ends_s: dict[int, float] = {}
+    for place in sorted(range(len(plan.groups)), key=lambda it: len(groups_before(plan, it))):
+        group = plan.groups[place]
+        if group.duration_s is None:
+            return None
+        begin_s = max((ends_s[it] for it in groups_before(plan, place)), default=0.0)
+        ends_s[place] = begin_s + (group.delay_s or 0.0) + group.duration_s
+    return max(ends_s.values(), default=None)

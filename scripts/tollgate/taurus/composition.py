@@ -138,8 +138,9 @@ def compose(
             given["target"] = given["app"]
     is_only = len(found) == len(executions) == 1
     composed = None
+    is_own = _compares_own_plan(config, environment or {})
     for _, name in found:
-        composed = _compose(config, read_service(name, services[name]))
+        composed = _compose(config, read_service(name, services[name]), is_own)
         _give_secrets(config, composed, environment or {})
     if not (composed and is_only):
         return None
@@ -150,6 +151,12 @@ def compose(
     if composed.shape != "compare" and (chosen or composed.parts):
         _choose_modes(config, composed.service, environment or {})
     return composed
+
+
+def _compares_own_plan(config: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
+    """Whether a plan that the user names is compared, in the place of a service's."""
+    named = environment.get("PLAN") or config.get("modules").get("plan", {}).get("path", None)
+    return bool(named) and shape_of(config) == "compare"
 
 
 def shape_of(config: Mapping[str, Any]) -> str:
@@ -185,9 +192,10 @@ def plan_of(service: Service, kind: str, shape: str) -> tuple[Path, Parts | None
     return path, parts
 
 
-def _compose(config: BetterDict, service: Service) -> Composed:
+def _compose(config: BetterDict, service: Service, is_own: bool) -> Composed:
+    """is_own: whether `plan` names another plan."""
     kind, shape = scenarios.kind_of(config), shape_of(config)
-    plan, parts = plan_of(service, kind, shape)
+    plan, parts = (Path(), None) if is_own else plan_of(service, kind, shape)
     given = config["scenarios"][service.name]
     stays = (*_STAYS, *_OF_COMPARE) if shape == "compare" else _STAYS
     made = BetterDict.from_dict({key: it for key, it in given.items() if key in stays})
@@ -195,6 +203,8 @@ def _compose(config: BetterDict, service: Service) -> Composed:
         one = len(service.settings.urls) == 1
         made["url" if one else "urls"] = service.settings.urls[0] if one else given["urls"]
     made["script"] = os.path.relpath(plan, SUITE)
+    if is_own:
+        made.pop("criteria", None)  # of labels of the service's own
     if shape == "compare":
         made.pop("url", None)
     elif service.settings.app:

@@ -27,7 +27,7 @@ from tollgate.plan import plugins as plan_plugins
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
-from tollgate.plan.threads import groups_before
+from tollgate.plan.threads import longest_s
 from tollgate.targets.scenarios import executions_of, given_properties, kind_of
 from tollgate.taurus.named_plans import CRITERIA, NamedPlan, named_plans, properties_of
 from tollgate.taurus.shared import is_running, problems_as, under_way
@@ -46,19 +46,6 @@ GRACE_S = 60.0
 #: JMeter looks for them in its working directory first, which is the plan's folder.
 BESIDE = ("user.properties", "system.properties")
 _PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
-
-
-def longest_s(plan: Plan) -> float | None:
-    """Seconds in which the plan sends, by the durations of its thread groups; None where one has
-    none."""
-    ends_s: dict[int, float] = {}
-    for place in sorted(range(len(plan.groups)), key=lambda it: len(groups_before(plan, it))):
-        group = plan.groups[place]
-        if group.duration_s is None:
-            return None
-        begin_s = max((ends_s[it] for it in groups_before(plan, place)), default=0.0)
-        ends_s[place] = begin_s + (group.delay_s or 0.0) + group.duration_s
-    return max(ends_s.values(), default=None)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tollgate.base.text import java_escaped
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.shared import under_way
 
 
 @contextlib.contextmanager
@@ -26,6 +27,8 @@ def rerun_load(
     do: a process that is ended with the block. samples: where it writes them."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
+    prepared = under_way(executor.engine).executions[executor.label]
+    within = (prepared.original or plan).absolute().parent
     arguments = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
     arguments += str(executor.settings.get("cmdline") or "").split()
     arguments += [*executor.own_arguments(given), *(["-l", str(samples)] if samples else [])]
@@ -37,10 +40,10 @@ def rerun_load(
         values.write(java_escaped("".join(f"{key}={value}\n" for key, value in given.items())))
         values.flush()
         shutil.copyfile(plan, copy.name)
-        put_in_place(Path(copy.name), plan.parent)
+        put_in_place(Path(copy.name), within)
         process = subprocess.Popen(
             [*arguments, "-t", copy.name, "-q", values.name],
-            cwd=plan.parent,
+            cwd=within,
             env={**os.environ, **executor.env.get()},
             stdin=subprocess.DEVNULL,
             stdout=out,
