@@ -12,8 +12,7 @@ from support import services, visits
 from support.service_suite import ServiceSuite
 
 LABELS = {"login", "list", "item", "put", "cart"}
-#: Some milliseconds more of each cart.
-SLOW = "const until = Date.now() + 25; while (Date.now() < until);"
+CART = "app.get('/cart', signedIn, (request, response) => {"
 
 
 def asked(port, path):
@@ -26,6 +25,23 @@ def suite(tmp_path_factory):
     made = ServiceSuite(tmp_path_factory.mktemp("own"))
     made.config = made.shop()
     return made
+
+
+@pytest.fixture
+def slow(suite):
+    """Writes the script of a shop whose carts take so many milliseconds more."""
+    written, text = [], (suite.repo.root / "shop.js").read_text()
+    assert CART in text
+
+    def write(ms):
+        waits = f"app.get('/cart', (request, response, next) => setTimeout(next, {ms}));"
+        written.append(suite.repo.root / f"slow-{ms}.js")
+        written[-1].write_text(text.replace(CART, f"{waits}\n{CART}"))
+        return written[-1].name
+
+    yield write
+    for script in written:
+        script.unlink()
 
 
 def compare(suite, folder, base, head, plan, *options):
@@ -56,20 +72,15 @@ def test_a_login_a_turn_has_a_coin_a_turn_and_no_session_is_refused(suite, tmp_p
 
 
 @pytest.mark.long
-def test_a_login_a_thread_has_a_coin_a_thread_and_a_slower_head_fails(suite, tmp_path):
-    script = suite.repo.root / "slow.js"
-    text = (suite.repo.root / "shop.js").read_text()
-    at = "app.get('/cart', signedIn, (request, response) => {"
-    assert at in text
-    script.write_text(text.replace(at, f"{at}\n  {SLOW}"))
-    plan = visits.plan(9, threads=16, clears=False, once=True, pause_ms=300)
+def test_a_login_a_thread_has_a_coin_a_thread_and_a_slower_head_fails(suite, slow, tmp_path):
+    plan = visits.plan(9, threads=16, clears=False, once=True, pause_ms=200)
     gates = ("modules.compare.gates=typical,errors", "modules.compare.labels=cart")
-    try:
-        with services.serving(suite.repo) as base, services.serving(suite.repo, "slow.js") as head:
-            ended = compare(suite, tmp_path, base, head, plan, *gates)
-            refused = [asked(port, "/refused")["refused"] for port in (base, head)]
-    finally:
-        script.unlink()
+    with (
+        services.serving(suite.repo, slow(40)) as base,
+        services.serving(suite.repo, slow(160)) as head,
+    ):
+        ended = compare(suite, tmp_path, base, head, plan, *gates)
+        refused = [asked(port, "/refused")["refused"] for port in (base, head)]
     assert refused == [0, 0]
     assert ended.outcome == (3, "FAIL"), ended.output
     assert "typical of cart" in ended.reasons()

@@ -1,6 +1,7 @@
 """What Taurus's engine refuses before it calls a module."""
 
 import logging
+import zipfile
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.base.paths import SUITE
+from tollgate.install.tools import jmeter_home
 from tollgate.record.redaction import Redaction
 from tollgate.taurus.engine import BASE_CONFIG, Engine
 
@@ -84,3 +86,45 @@ def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_p
     made.config["services"] = made.config["reporting"] = made.config["execution"] = []
     told = refused(made.prepare)
     assert "does not exist" not in told
+
+
+@pytest.fixture
+def own_jmeter(tmp_path, monkeypatch):
+    """The launcher of a JMeter 5.4.1 of a user's own."""
+    monkeypatch.setenv("JMETER_HOME", str(jmeter_home()))
+    launcher, jar = tmp_path / "own" / "bin" / "jmeter", "lib/ext/ApacheJMeter_core.jar"
+    launcher.parent.mkdir(parents=True)
+    launcher.touch(0o755)
+    (tmp_path / "own" / jar).parent.mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "own" / jar, "w") as file:
+        file.writestr("META-INF/MANIFEST.MF", "Implementation-Version: 5.4.1\n")
+    return launcher
+
+
+def with_jmeter(launcher):
+    return engine(modules={"jmeter": {"path": str(launcher), "class": "x.Y"}}, execution=[])
+
+
+def test_a_jmeter_of_the_users_own_is_used_by_all_and_its_version_told(own_jmeter, caplog):
+    caplog.set_level(logging.INFO)
+    made = with_jmeter(own_jmeter)
+    made._take_own_jmeter()
+    assert jmeter_home() == own_jmeter.parent.parent
+    assert made.config["settings"]["env"]["JMETER_HOME"] == str(jmeter_home())
+    assert made.config["modules"]["jmeter"]["version"] == "5.4.1"
+    assert any("JMeter 5.4.1 of" in it for it in caplog.messages)
+    assert sorted(it.name for it in own_jmeter.parent.iterdir()) == ["jmeter"]
+
+
+def test_what_is_no_jmeter_is_refused(own_jmeter):
+    told = refused(with_jmeter(own_jmeter.with_name("none")).prepare)
+    assert "modules.jmeter.path is" in told
+    assert "name its bin/jmeter" in told
+
+
+def test_the_usual_jmeter_stays(monkeypatch):
+    monkeypatch.setenv("JMETER_HOME", str(jmeter_home()))
+    for path in (jmeter_home() / "bin" / "jmeter", "${JMETER_HOME}/bin/jmeter"):
+        before = jmeter_home()
+        with_jmeter(path)._take_own_jmeter()
+        assert jmeter_home() == before

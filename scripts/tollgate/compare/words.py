@@ -127,6 +127,8 @@ def sides(record: CompareRecord) -> Iterator[str]:
     if record.injected:
         given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
         yield f"head was slowed on purpose: {given}"
+    if record.coin != "arrival":
+        yield f"the coin fell once {'a thread' if record.is_by_thread else 'a turn of a thread'}"
     if record.left_out:
         yield left_out(record.left_out)
     if record.pace:

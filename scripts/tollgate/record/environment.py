@@ -136,9 +136,10 @@ def cpu_model() -> str:
     return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
 
 
-def jmeter_version() -> str:
-    """The version in the manifest of the JMeter home's core jar, without starting a JVM."""
-    jar = jmeter_home() / "lib" / "ext" / "ApacheJMeter_core.jar"
+def jmeter_version(home: Path | None = None) -> str:
+    """The version in the manifest of a JMeter home's core jar, by default of the one in use,
+    without starting a JVM."""
+    jar = (home or jmeter_home()) / "lib" / "ext" / "ApacheJMeter_core.jar"
     try:
         with zipfile.ZipFile(jar) as opened:
             text = opened.read("META-INF/MANIFEST.MF").decode()

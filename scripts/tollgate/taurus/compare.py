@@ -31,10 +31,8 @@ from tollgate.compare.mix import mix_of
 from tollgate.compare.outset import Schedule, set_out
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
-    OWN_TIMEOUTS_MS,
     TIMEOUTS_MS,
     CompareSetup,
-    drawn_seed,
     drawn_seeds,
     lag_s,
     own_timeouts,
@@ -43,12 +41,9 @@ from tollgate.compare.settings import (
     schedule_of,
 )
 from tollgate.compare.watch import ComparisonDecider
-from tollgate.plan.jmx import PlanError
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.plan.sided import SEED as COIN_SEED
-from tollgate.plan.sided import Sided, write_sided
-from tollgate.plan.threads import longest_s
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, copies, git, packages, pm2, sides
 from tollgate.targets.git import GitError
@@ -59,13 +54,12 @@ from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.rehearsal import RehearsalError, rehearse
 from tollgate.taurus.shared import problems_as, property_of, under_way
+from tollgate.taurus.sided_plan import OwnPlanCompared, send_to_sides
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
 
 #: What a scenario says beside its app.
 PROVISION = ("install", "build", "link")
-#: In the run's folder: somebody's own plan as it goes to both sides.
-SIDED = "sides"
 
 
 class Compare(OwnLoad):
@@ -109,82 +103,40 @@ class Compare(OwnLoad):
                 f"the property measured is {measured}: modules.compare.budget says how long to "
                 "measure, so set that"
             )
-        own_plan = under_way(self.engine).executions[name].original
-        script = own_plan or scenario.get("script", None)
+        prepared = under_way(self.engine).executions[name]
+        script = prepared.original or scenario.get("script", None)
         seeds = drawn_seeds(script, given)
-        if not own_plan:
-            self.usual, self.fixed = schedule_of(script, given)
         if wanted.urls:
             both, urls = sides.sides_of_urls(wanted.urls), wanted.urls
         else:
             both, apps = self._here(wanted, name, scenario)
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
-        sided = None
-        if own_plan:
-            seed = int(given.get(COIN_SEED, 0)) or drawn_seed()
-            sided = self._send_to_sides(own_plan, scenario, urls, given, seed)
-            seeds[COIN_SEED] = seed
-            timeouts = {it: str(ms) for it, ms in sided.timeouts.items()} | given
+        own = {**sides.places(urls), **seeds}
+        plan = None
+        if prepared.original:
+            plan = send_to_sides(prepared, self.folder, urls, given, wanted)
+            scenario["script"] = str(plan.copy)
+            self.lag_s = lag_s(plan.properties)
+            self.wanted = replace(wanted, gate=plan.gate)
+            own |= plan.properties
+            seeds[COIN_SEED] = plan.properties[COIN_SEED]
         else:
+            self.usual, self.fixed = schedule_of(script, given)
             timeouts = own_timeouts(Path(str(script)).read_text(encoding="utf-8")) | given
-        self.lag_s = lag_s(timeouts)
-        # JMeter adds whole seconds.
-        timeouts = {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
-        measured_s = self._measured_s(name, given, sided) if sided else wanted.gate.budget_s
-        own = {**sides.places(urls), **seeds, **timeouts, "measured": int(measured_s)}
+            self.lag_s = lag_s(timeouts)
+            # JMeter adds whole seconds.
+            own |= {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
+            own["measured"] = int(wanted.gate.budget_s)
         scenario.merge({"properties": own})
-        self._begin(name, both, len(urls[0]), sided)
+        self._begin(name, both, len(urls[0]), plan)
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
-    def _send_to_sides(
-        self,
-        plan: Path,
-        scenario: BetterDict,
-        urls: Sequence[Sequence[Url]],
-        given: Mapping[str, str],
-        seed: int,
-    ) -> Sided:
-        """Have the execution run a copy of somebody's own plan that goes to both sides."""
-        copy = self.folder / SIDED / plan.name
-        copy.parent.mkdir(exist_ok=True)
-        host = os.environ.get("PLAN_HOST") or self.engine.config.get("modules").get("plan").get(
-            "host", ""
-        )
-        usual_ms = {name: int(given.get(name, ms)) for name, ms in OWN_TIMEOUTS_MS.items()}
-        with problems_as(TaurusConfigError, "compare", PlanError):
-            found = write_sided(plan, copy, given, str(host), urls, usual_ms, seed)
-        scenario["script"] = str(copy)
-        return found
-
-    def _measured_s(self, name: str, given: Mapping[str, str], sided: Sided) -> float:
-        """How long somebody's own plan is measured: no longer than it sends; 0 where it does not
-        say how long that is. Raises SettingError."""
-        warmup_s = property_of(given, "warmup", 0, "compare")
-        prepared, gate = under_way(self.engine).executions[name], self.wanted.gate
-        prepared.ends_s = warmup_s + gate.budget_s + self.lag_s + 1
-        prepared.notes += sided.remarks
-        for line in sided.remarks:
-            self.log.warning("compare: %s", line)
-        if (length_s := longest_s(read_plan(prepared.original, given))) is None:
-            return 0
-        least_s, sends_s = self.wanted.settings.first, int(length_s - warmup_s)
-        if sends_s < least_s:
-            raise SettingError(
-                f"the plan sends for {length_s:g} s, of which {warmup_s:g} s are its warm-up, and "
-                f"the first look is at {least_s:g} s of measuring: give its thread groups longer "
-                "durations"
-            )
-        gate = replace(gate, budget_s=min(gate.budget_s, float(sends_s)))
-        self.wanted = replace(self.wanted, gate=gate)
-        return gate.budget_s
-
     def _begin(
-        self, name: str, both: Sequence[SideRecord], processes: int, sided: Sided | None
+        self, name: str, both: Sequence[SideRecord], processes: int, plan: OwnPlanCompared | None
     ) -> None:
-        """Record and tell what is compared. processes: of each side. sided: of somebody's own
-        plan."""
+        """Record and tell what is compared. processes: of each side. plan: of somebody's own."""
         wanted = self.wanted
         known = CompareRecord(
             *both,
@@ -196,10 +148,8 @@ class Compare(OwnLoad):
             injected=wanted.injected,
             processes=processes,
         )
-        if sided:
-            labels = wanted.gate.labels or sided.labels
-            gate = replace(wanted.gate, labels=labels)
-            known = replace(known, coin=sided.coin, repeats=sided.repeats, settings=gate)
+        if plan:
+            known = replace(known, coin=plan.sided.coin, repeats=plan.sided.repeats)
         self._write(known)
         under_way(self.engine).position = self.position
         mode = "" if wanted.urls else f", in {known.mode} mode"
@@ -210,8 +160,11 @@ class Compare(OwnLoad):
             mode,
             duration_text(wanted.gate.budget_s),
         )
-        if sided:
+        if plan:
+            sided = plan.sided
             self.log.info("Compare: %s", words.coin(known, sided.lasting, sided.threads))
+            for line in sided.remarks:
+                self.log.warning("compare: %s", line)
 
     def _here(
         self, wanted: CompareSetup, name: str, scenario: BetterDict

@@ -6,12 +6,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from bzt import TaurusConfigError
 from bzt.engine import Configuration
 
 from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean
+from tollgate.install.tools import jmeter_home, runs
+from tollgate.record.environment import jmeter_version
 from tollgate.record.redaction import Redaction
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.taurus import composition, run_file, secrecy
@@ -63,6 +66,7 @@ class Engine(secrecy.RecordingEngine):
         """Raises TaurusConfigError for what no module would read, before one is called."""
         try:
             run_file.check(self.config)
+            self._take_own_jmeter()
             self.unify_config()
             for name in composition.secrets_of(self.config):
                 self.redaction.add(name, os.environ.get(name, ""))
@@ -72,6 +76,25 @@ class Engine(secrecy.RecordingEngine):
         except (SettingError, Pm2Error) as problem:
             raise TaurusConfigError(str(problem)) from None
         super().prepare()
+
+    def _take_own_jmeter(self) -> None:
+        """Have all use the JMeter that modules.jmeter.path names. Raises SettingError."""
+        modules = self.config.get("modules")
+        given = str((modules.get("jmeter", None) or {}).get("path", "") or "")
+        if not given or "${" in given:
+            return
+        launcher = Path(given).expanduser().absolute()
+        if launcher == jmeter_home().absolute() / "bin" / "jmeter":
+            return
+        home = launcher.parent.parent
+        if not runs(launcher) or (version := jmeter_version(home)) == "unknown":
+            raise SettingError(
+                f"modules.jmeter.path is {given!r}, which is no JMeter: name its bin/jmeter"
+            )
+        os.environ["JMETER_HOME"] = str(home)
+        self.config.merge({"settings": {"env": {"JMETER_HOME": str(home)}}})
+        self.config.merge({"modules": {"jmeter": {"path": str(launcher), "version": version}}})
+        self.log.info("JMeter %s of %s: yours, and nothing is installed into it", version, home)
 
     def _startup(self) -> None:
         for each in self.services:

@@ -94,7 +94,7 @@ class OwnPlan(Service):
             stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
             for name, scenario in self._executions(plans, template, properties):
                 [plan] = [it for it in plans if it.name == name]
-                self._prepare(plan, scenario, kind)
+                self._prepare(plan, scenario, kind, wanted.host)
                 under_way(self.engine).executions[name].notes += self._notes(plan)
                 if criteria := stated or list(plan.criteria):
                     scenario["criteria"] = criteria
@@ -126,12 +126,12 @@ class OwnPlan(Service):
             scenario["properties"] = BetterDict.from_dict(given)
         return found
 
-    def _prepare(self, plan: NamedPlan, scenario: BetterDict, kind: str) -> None:
+    def _prepare(self, plan: NamedPlan, scenario: BetterDict, kind: str, host: str) -> None:
         properties = given_properties(self.engine.config, scenario)
         scenario["script"] = str(plan.path)
         prepared = under_way(self.engine).executions[plan.name]
         if kind == "compare":
-            prepared.original = plan.path
+            prepared.original, prepared.service_host = plan.path, host
             self._refuse_unfit(plan.path, properties)
         else:
             prepared.ends_s = self._check(plan.path, properties)

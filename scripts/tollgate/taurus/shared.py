@@ -42,7 +42,7 @@ class PreparedExecution:
     and undivided_properties: of a share, both of `load`. interim: of
     `stop-when-decided`. original: of `capacity`, and of a comparison of somebody's own plan: the
     plan beside which the files lie that the scenario's own plan, a copy, names. ends_s: after how
-    many seconds of load `plan` ends it.
+    many seconds of load `plan` ends it. service_host: of `plan`, whom base and head stand for.
     """
 
     notes: list[str] = field(default_factory=list)
@@ -51,6 +51,7 @@ class PreparedExecution:
     interim: InterimSchedule | None = None
     original: Path | None = None
     ends_s: float | None = None
+    service_host: str = ""
 
 
 @dataclass
