@@ -127,6 +127,10 @@ def compose(
     only service of a run, if there is one. Raises SettingError."""
     if chosen is not None:
         config["execution"] = [BetterDict.from_dict({"scenario": chosen})]
+    is_own = _compares_own_plan(config, environment or {})
+    if is_own and not config.get("execution", None):  # of URLs, in a suite without services
+        config["execution"] = [BetterDict.from_dict({"scenario": "compare"})]
+        config.merge({"scenarios": {"compare": {"script": "PLAN"}}})
     executions = config.get("execution", [])
     named = [(it, str(it.get("scenario", None))) for it in executions]
     services = config.get("scenarios")
@@ -138,7 +142,6 @@ def compose(
             given["target"] = given["app"]
     is_only = len(found) == len(executions) == 1
     composed = None
-    is_own = _compares_own_plan(config, environment or {})
     for _, name in found:
         composed = _compose(config, read_service(name, services[name]), is_own)
         _give_secrets(config, composed, environment or {})

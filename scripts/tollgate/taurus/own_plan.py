@@ -75,6 +75,7 @@ class OwnPlan(Service):
         super().__init__()
         self.stop_after: float | None = None
         self.began: dict[object, float] = {}
+        self.title = "plan:"
 
     def prepare(self) -> None:
         """Give each plan an execution with its criteria. Raises TaurusConfigError, one line."""
@@ -94,6 +95,7 @@ class OwnPlan(Service):
             stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
             for name, scenario in self._executions(plans, template, properties):
                 [plan] = [it for it in plans if it.name == name]
+                self.title = f"plan: {name}:" if len(plans) > 1 else "plan:"
                 self._prepare(plan, scenario, kind, wanted.host)
                 under_way(self.engine).executions[name].notes += self._notes(plan)
                 if criteria := stated or list(plan.criteria):
@@ -119,8 +121,10 @@ class OwnPlan(Service):
         for each in plans if len(plans) > 1 else ():
             config["scenarios"][each.name] = BetterDict.from_dict({**template})
         if len(plans) > 1:
-            named = [BetterDict.from_dict({"scenario": it.name}) for it in plans]
-            config["execution"] = named
+            [like] = config.get("execution")
+            config["execution"] = [
+                BetterDict.from_dict({**like, "scenario": it.name}) for it in plans
+            ]
         found = executions_of(config)
         for _, scenario in found if own else ():
             scenario["properties"] = BetterDict.from_dict(given)
@@ -196,8 +200,9 @@ class OwnPlan(Service):
                 )
             for line, ends in found:
                 self.log.warning(
-                    "plan: %s unless %s ends it, which can't be known before the run: "
+                    "%s %s unless %s ends it, which can't be known before the run: "
                     "STOP_AFTER=10min, say, ends it for certain",
+                    self.title,
                     line,
                     ends[0],
                 )
@@ -205,8 +210,9 @@ class OwnPlan(Service):
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
                 self.log.warning(
-                    "plan: it sends load to %s, which is not this machine: be sure that its "
+                    "%s it sends load to %s, which is not this machine: be sure that its "
                     "owner agrees",
+                    self.title,
                     host,
                 )
         return ends_s
@@ -224,8 +230,8 @@ class OwnPlan(Service):
         if ends_s:
             end = f"its load is ended after {ends_s:.0f} s"
         self.log.warning(
-            "plan: without a response timeout of %s the run goes on while the service hangs: %s",
-            *(plan_lint.listed(patient), end),
+            "%s without a response timeout of %s the run goes on while the service hangs: %s",
+            *(self.title, plan_lint.listed(patient), end),
         )
         return ends_s
 
