@@ -21,10 +21,15 @@ from tollgate.taurus.shared import under_way
 
 @contextlib.contextmanager
 def rerun_load(
-    executor: InstalledJMeter, folder: Path, samples: Path | None = None, **properties: object
+    executor: InstalledJMeter,
+    folder: Path,
+    samples: Path | None = None,
+    jvm_args: str = "",
+    **properties: object,
 ) -> Iterator[subprocess.Popen]:
     """The same plan once more beside its run, with other properties, for what it makes the service
-    do: a process that is ended with the block. samples: where it writes them."""
+    do: a process that is ended with the block. samples: where it writes them. jvm_args: besides
+    those of the run."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
     prepared = under_way(executor.engine).executions[executor.label]
@@ -32,6 +37,8 @@ def rerun_load(
     arguments = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
     arguments += str(executor.settings.get("cmdline") or "").split()
     arguments += [*executor.own_arguments(given), *(["-l", str(samples)] if samples else [])]
+    env = {**os.environ, **executor.env.get()}
+    env["JVM_ARGS"] = f"{env.get('JVM_ARGS', '')} {jvm_args}".strip()
     with (
         (folder / "jmeter.out").open("w") as out,
         NamedTemporaryFile("w", prefix="tollgate-", suffix=".properties") as values,
@@ -44,7 +51,7 @@ def rerun_load(
         process = subprocess.Popen(
             [*arguments, "-t", copy.name, "-q", values.name],
             cwd=within,
-            env={**os.environ, **executor.env.get()},
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
