@@ -61,3 +61,9 @@ def test_a_pod_is_not_root_and_asks_for_what_the_map_names(job):
     assert mounted["/config"]["configMap"]["name"] == documents()["ConfigMap"]["metadata"]["name"]
     [service] = yaml.safe_load(documents()["ConfigMap"]["data"]["taurus.yml"])["scenarios"]
     assert f"run -{service} -stress" in engine["command"][-1]
+
+
+def test_the_claim_may_be_written_by_the_user_of_the_image(job):
+    image = (ROOT / "deploy" / "container" / "Containerfile").read_text()
+    group = job["spec"]["template"]["spec"]["securityContext"]["fsGroup"]
+    assert f"\nUSER {group}:{group}\n" in image

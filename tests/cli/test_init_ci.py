@@ -22,13 +22,13 @@ SYSTEMS = {"github.yml": ".github", "gitlab.yml": ".gitlab-ci.yml", "Jenkinsfile
 A_FILE = {"url": "file:///somewhere/tollgate.whl", "archive_info": {}}
 
 
-def repository(root, *systems, lock="package-lock.json", folder=".", url=A_FILE):
+def repository(root, *systems, lock="package-lock.json", folder=".", url=A_FILE, secrets=()):
     for name in systems:
         (root / SYSTEMS[name]).mkdir() if name == "github.yml" else (root / SYSTEMS[name]).touch()
     (root / folder).mkdir(exist_ok=True)
     if lock:
         (root / folder / lock).write_text("{}")
-    return ci.files(root, root / folder, "stock", json.dumps(url))
+    return ci.files(root, root / folder, "stock", secrets, json.dumps(url))
 
 
 def jobs_of_gitlab(text):
@@ -109,13 +109,13 @@ def test_where_tollgate_comes_from_is_marked_as_guessed_unless_pip_knows_it(tmp_
     assert f"tollgate-{VERSION}-py3-none-any.whl" in files[ci.PLACES["gitlab.yml"]]
     wheel = f"https://host.example/tollgate-{VERSION}-py3-none-any.whl"
     had = json.dumps({"url": wheel, "archive_info": {}})
-    files = ci.files(tmp_path, tmp_path, "stock", had)
+    files = ci.files(tmp_path, tmp_path, "stock", (), had)
     for name in ("gitlab.yml", "Jenkinsfile"):
         assert "guessed" not in files[ci.PLACES[name]]
         assert wheel in files[ci.PLACES[name]]
     url, commit = "https://github.com/acme/gate.git", "0" * 40
     had = json.dumps({"url": url, "vcs_info": {"vcs": "git", "commit_id": commit}})
-    github = ci.files(tmp_path, tmp_path, "stock", had)[ci.PLACES["github.yml"]]
+    github = ci.files(tmp_path, tmp_path, "stock", (), had)[ci.PLACES["github.yml"]]
     assert "guessed" not in github
     assert f"uses: acme/gate/.github/actions/tollgate@{commit}\n" in github
 
@@ -124,6 +124,19 @@ def test_where_tollgate_comes_from_is_marked_as_guessed_unless_pip_knows_it(tmp_
 def test_an_address_that_may_hold_a_secret_is_not_written(url, tmp_path):
     files = repository(tmp_path, *SYSTEMS, url={"url": url, "archive_info": {}})
     assert not [it for it in files.values() if "host" in it]
+
+
+def test_the_variables_with_secrets_are_named_and_come_from_the_store_of_the_system(tmp_path):
+    names = ("STOCK_TOKEN", "STOCK_PASSWORD")
+    files = repository(tmp_path, *SYSTEMS, secrets=names)
+    github = yaml.safe_load(files[ci.PLACES["github.yml"]])
+    assert github["jobs"]["measure"]["env"] == {it: f"${{{{ secrets.{it} }}}}" for it in names}
+    for name in names:
+        assert f"# {name}: " in files[ci.PLACES["gitlab.yml"]]
+        assert f"{name} = credentials('{name}')" in files[ci.PLACES["Jenkinsfile"]]
+    without = ci.files(tmp_path, tmp_path, "stock")
+    assert not [it for it in without.values() if "SECRET" in it or "credentials('" in it]
+    assert "env" not in yaml.safe_load(without[ci.PLACES["github.yml"]])["jobs"]["measure"]
 
 
 def test_in_the_first_weeks_a_verdict_fails_nothing(tmp_path):

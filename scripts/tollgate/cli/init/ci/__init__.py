@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -41,12 +42,17 @@ def in_use(repository: Path) -> list[str]:
 
 
 def files(
-    repository: Path, suite: Path, service: str, direct_url: str | None = None
+    repository: Path,
+    suite: Path,
+    service: str,
+    secrets: Iterable[str] = (),
+    direct_url: str | None = None,
 ) -> dict[str, str]:
     """The text of the file of each CI system in use, by its path in the repository.
 
-    suite: the folder of taurus.yml. service: the one that is checked and compared. direct_url: what
-    pip has written down of where it had Tollgate from (PEP 610); by default looked up.
+    suite: the folder of taurus.yml. service: the one that is checked and compared. secrets: the
+    variables that it needs. direct_url: what pip has written down of where it had Tollgate from
+    (PEP 610); by default looked up.
     """
     folder = suite.resolve().relative_to(repository.resolve()).as_posix()
     lock = next((name for name in INSTALLERS if (suite / name).is_file()), "")
@@ -58,6 +64,7 @@ def files(
     texts = {}
     for name in in_use(repository):
         text = _filled((TEMPLATES / name).read_text(encoding="utf-8"), folder, install, known)
+        text = _with_secrets(text, tuple(secrets))
         texts[PLACES[name]] = text.replace("meadow", service).replace("VERSION", version)
     return texts
 
@@ -73,6 +80,13 @@ def _filled(template: str, folder: str, install: str, known: dict[str, str]) -> 
     for guess, what in known.items():
         lines = [_GUESSED.sub("", it).replace(guess, what) if guess in it else it for it in lines]
     return "\n".join(lines).replace("INSTALL", install).replace("pasture", folder) + "\n"
+
+
+def _with_secrets(text: str, secrets: Sequence[str]) -> str:
+    lines = []
+    for line in text.splitlines(keepends=True):
+        lines += [line.replace("SECRET", it) for it in secrets] if "SECRET" in line else [line]
+    return "".join(it for it in lines if secrets or it != "    env:\n")
 
 
 def _known(direct_url: str) -> dict[str, str]:
