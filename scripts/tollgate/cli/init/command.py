@@ -47,7 +47,7 @@ def init(arguments: argparse.Namespace) -> int:
     target = None if there else _target(arguments, folder, found, remarks)
     name = there or target.name
     new = {} if target is None else _of_service(folder, found, target, remarks)
-    new |= _of_suite(folder, name)
+    new |= _of_suite(folder, name, target.draft.secrets if target else ())
     changed = {}
     if target and (folder / RUN_FILE).exists():
         changed[RUN_FILE] = target_files.with_service((folder / RUN_FILE).read_text(), target)
@@ -142,12 +142,12 @@ def _of_service(
     return new
 
 
-def _of_suite(folder: Path, name: str) -> dict[str, str]:
+def _of_suite(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
     """The files around it. Those of CI stand at the top of the repository."""
     new = {texts.REPORTS: texts.reports()}
     repository = texts.repository_of(folder)
     if repository == folder.resolve():  # in a folder below it, another suite may be there already
-        new |= ci.files(repository, folder, name)
+        new |= ci.files(repository, folder, name, secrets)
     return new
 
 
