@@ -87,14 +87,13 @@ def _draft(
     """From the source that is named or found; else of routes that the source code has."""
     given, static = arguments.source, arguments.static
     if given:
-        return draft_of(given, name, folder, arguments.request or (), static)
+        return draft_of(given, name, folder, arguments.request or (), static, arguments.url)
     sources = found.sources
     if sources and _asked(f"requests from {sources[0]}? yes or no", "yes").startswith("y"):
         others = f" (there are also {', '.join(sources[1:])}: --from)" if sources[1:] else ""
         try:
-            draft = draft_of(
-                str(folder / sources[0]), name, folder, arguments.request or (), static
-            )
+            file, named = str(folder / sources[0]), arguments.request or ()
+            draft = draft_of(file, name, folder, named, static, arguments.url)
         except UserError as problem:
             remarks.append(f"{problem}; its requests are left to you")
         else:
