@@ -92,6 +92,21 @@ def test_a_login_a_thread_has_a_coin_a_thread_and_a_slower_head_fails(suite, slo
     assert sorted(coin for of in sides.values() for coin in of) == ["0"] * 8 + ["1"] * 8
 
 
+@pytest.mark.long
+def test_an_app_under_pm2_is_asked_by_the_plan_process_by_process(suite, tmp_path):
+    (tmp_path / "visits.jmx").write_text(visits.plan(9, threads=16, clears=False, once=True))
+    quick = (*SHORT, "modules.compare.processes=2", "modules.compare.budget=10")
+    given = {"config": suite.config, "alias": "shop compare", "root": suite.suite}
+    given |= {"PLAN": str(tmp_path / "visits.jmx"), "BASE": "HEAD"}
+    given["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    ended = Run(tmp_path, *quick, "modules.compare.gates=errors", **given).end_cleanly()
+    assert ended.all_answered_right, ended.output
+    told = ended.json("compare.json")
+    assert (told["mode"], told["processes"], told["coin"]) == ("fork", 2, "thread")
+    coins = {row["threadName"]: row["coin"] for row in ended.samples}
+    assert sorted(coins.values()) == ["0"] * 4 + ["1"] * 4 + ["2"] * 4 + ["3"] * 4
+
+
 def test_too_few_threads_for_a_coin_a_thread_are_refused_before_the_load(suite, tmp_path):
     plan = visits.plan(9, threads=10, once=True)
     with services.serving(suite.repo) as base, services.serving(suite.repo) as head:

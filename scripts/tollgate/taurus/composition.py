@@ -212,7 +212,7 @@ def _compose(config: BetterDict, service: Service, is_own: bool) -> Composed:
         made.pop("url", None)
     elif service.settings.app:
         made["target"] = service.settings.app
-    if parts:
+    if parts or is_own:
         made.merge({"probes": given.get("probes", [])})
     config["scenarios"][service.name] = made
     return Composed(service, shape, plan, parts)
