@@ -17,11 +17,13 @@ def composed(tmp_path, monkeypatch):
     """What a kind and a service of the suite's taurus.yml become."""
     monkeypatch.setattr(composition, "STATE", tmp_path)
 
-    def compose(kind, service, scenario, environment=None):
+    def compose(kind, service, scenario, environment=None, of=None):
         config = Configuration()
         config.load([str(SUITE / "taurus.yml")])
         config.merge(config.get("cli-aliases").get(kind, {}))
         config["scenarios"].merge({service: scenario})
+        if of is not None:
+            config["modules"]["capacity"]["of"] = of
         return composition.compose(config, service, environment), config
 
     return compose
@@ -48,6 +50,12 @@ def test_criteria_of_a_kind_go_with_every_app_where_they_are_on_workers(composed
     assert {it.partition(" of ")[2].partition(">")[0] for it in criteria_of(config)} == {"worker"}
     _, config = composed("stress", "shop", URL)
     assert criteria_of(config) == []
+
+
+@pytest.mark.parametrize("of", ["ordr", {"list": 6, "sum": 1}])
+def test_a_label_that_the_service_does_not_ask_is_refused_where_it_is_meant_for_it(composed, of):
+    with pytest.raises(SettingError, match=r"modules\.capacity\.of names '(ordr|sum)'"):
+        composed("capacity", "shop", SHOP, of=of)
 
 
 def test_a_search_for_capacity_asks_all_labels_by_their_weights(composed):

@@ -13,8 +13,8 @@ from typing import Any
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import STATE, SUITE
-from tollgate.base.settings import SettingError, names, weights
-from tollgate.base.text import did_you_mean
+from tollgate.base.settings import SettingError, names, unknown, weights
+from tollgate.base.text import closest, did_you_mean
 from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
@@ -257,11 +257,17 @@ def _is(criterion: object, what: str, unreadable: bool = True) -> bool:
 
 def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
     """Have a search for capacity ask for all labels by their weights, or for those of the service
-    that it names, by weights of its own if it has any."""
+    that it names, by weights of its own if it has any. What is like no label is that of another
+    service. Raises SettingError."""
     slugs = {name: it.slug for it in parts.requests for name in (it.label, it.slug)}
     capacity = config.get("modules").get("capacity")
     given = capacity.get("of", None)
-    known = {slugs[it]: n for it, n in weights(given).items() if it in slugs}
+    asked = weights(given)
+    known = {slugs[it]: n for it, n in asked.items() if it in slugs}
+    absent = next((it for it in asked if it not in slugs and (known or closest(it, slugs))), None)
+    if absent is not None:
+        labels = [it.label for it in parts.requests]
+        raise SettingError(f"modules.capacity.of names {absent!r}, {unknown(absent, labels)}")
     if not isinstance(given, Mapping):
         known = {slug: parts.weights[slug] for slug in known}
     capacity["of"] = known or dict(parts.weights)
