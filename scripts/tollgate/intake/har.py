@@ -83,7 +83,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
         requests=(requests,),
         url=own,
         secrets=variables.secrets,
-        remarks=(*remarks, *variables.remarks),
+        remarks=(*remarks, *variables.remarks, *variables.to_set),
         settings={"cookies": cookies} if cookies else {},
     )
 
@@ -262,6 +262,5 @@ def _request(entry: _Entry, step: Step) -> dict[str, Any]:
         # What it leads to is a request of its own in the recording.
         found["follow-redirects"] = False
     if entry.status != 304:
-        is_code = {"subject": "http-code", "contains": [str(entry.status)], "regexp": False}
-        found["assert"] = [is_code]
+        found["assert"] = [{"subject": "http-code", "contains": str(entry.status)}]
     return found

@@ -106,6 +106,7 @@ class _Reader:
         protocol, host, port = own
         remarks = [f"left out: {it}{f' ({n} times)' * (n > 1)}" for it, n in self._left.items()]
         remarks += [*self._guessed, "the load is not that of the plan: set rate and weights"]
+        remarks += self._variables.to_set
         requests = [{"include": file, **of} for file, (of, _) in labels.items()]
         return Draft(
             requests=tuple(requests),

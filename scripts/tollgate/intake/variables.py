@@ -47,6 +47,11 @@ class Variables:
         self.secrets: dict[str, str] = {}
         self.remarks: list[str] = []
 
+    @property
+    def to_set(self) -> list[str]:
+        """What somebody has to do before a run, one line each."""
+        return [f"export {name} before a run: {words}" for name, words in self.secrets.items()]
+
     def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
         """The reference to a variable of the environment that holds a value. slot: where it stands
         from now on."""
