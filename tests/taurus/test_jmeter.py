@@ -107,6 +107,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     executor = InstalledJMeter()
     executor.tool, executor.env = SimpleNamespace(tool_path=str(tool)), Environment()
     executor.original_jmx = str(PLANS / "compare.jmx")
+    executor.engine, executor.label = SimpleNamespace(), "compare"
     executor.properties = BetterDict.from_dict({"key": "geheim für alle", "warmup": 15})
     out = tmp_path / "jmeter.out"
     with rerun_load(executor, tmp_path, warmup=7) as process:
