@@ -152,7 +152,7 @@ def test_status_and_required_keys_are_asserted_and_a_sample_answer_is_validated(
     found = draft({"/item": {"get": operation(schema=item, operationId="item")}})
     [request] = found.requests
     assert request["assert"] == [
-        {"contains": ["200"], "subject": "http-code", "regexp": False},
+        {"contains": ["200"], "subject": "http-code"},
         {"contains": ['"id"', '"name"'], "regexp": False},
     ]
     assert found.probes == ({"path": "/item", "schema": "item"},)
@@ -316,7 +316,7 @@ def test_a_service_that_answers_already_is_asked_which_guesses_it_knows(draft):
         "/gone": {"get": operation(schema={"type": "object"})},
     }
     with serving(_Shop) as server:
-        found = tried(draft(paths), f"http://127.0.0.1:{server.server_port}")
+        found = tried(draft(paths), f"http://127.0.0.1:{server.server_port}", {})
     assert [*by_label(found)] == ["GET /items", "GET /names"]
     assert not found.data
     assert [it["path"] for it in found.probes] == ["/items"]
@@ -330,4 +330,50 @@ def test_a_service_that_answers_already_is_asked_which_guesses_it_knows(draft):
 
 def test_a_service_that_does_not_answer_is_refused_in_one_line(draft):
     with pytest.raises(IntakeError, match=r"answers none of the 1 requests rightly"):
-        tried(draft({"/a": {"get": operation()}}), "http://127.0.0.1:9")
+        tried(draft({"/a": {"get": operation()}}), "http://127.0.0.1:9", {})
+
+
+def test_a_document_that_this_machine_serves_is_about_the_service_there():
+    served = document(
+        {"/items": {"get": operation()}}, servers=[{"url": "https://shop.example/v1"}]
+    )
+    with serving(_Document, text=json.dumps(served)) as server:
+        at = f"http://127.0.0.1:{server.server_port}"
+        found = read_openapi(load(f"{at}/openapi.json"), "shop")
+    assert (found.url, found.requests[0]["url"]) == (at, "/v1/items")
+
+
+class _Document(Handler):
+    def respond(self):
+        self.answer(200, self.server.text)
+
+
+def test_a_url_that_answers_otherwise_is_refused_in_one_line():
+    with serving(_Shop) as server:
+        at = f"http://127.0.0.1:{server.server_port}/gone"
+        with pytest.raises(
+            IntakeError, match=r"gone can't be read: it answers 404: correct the URL"
+        ):
+            load(at)
+
+
+def test_a_secret_is_asked_with_where_the_environment_has_it_and_said_nowhere(draft):
+    schemes = {"key": {"type": "apiKey", "in": "query", "name": "k"}}
+    paths = {
+        "/open": {"get": operation(security=[])},
+        "/closed": {"get": operation(security=[{"key": []}])},
+    }
+    found = draft(paths, components={"securitySchemes": schemes})
+    with serving(_Closed) as server:
+        at = f"http://127.0.0.1:{server.server_port}"
+        assert tried(found, at, {}) == found
+        assert tried(found, at, {"SHOP_KEY": "right&"}) == found
+        wrong = tried(found, at, {"SHOP_KEY": "planted"})
+    assert [it["label"] for it in wrong.requests] == ["GET /open"]
+    assert not wrong.secrets
+    assert wrong.remarks == ("left out 'GET /closed': GET /closed?k=${__P(SHOP_KEY)} answers 403",)
+
+
+class _Closed(Handler):
+    def respond(self):
+        self.answer(200 if self.path in ("/open", "/closed?k=right%26") else 403)

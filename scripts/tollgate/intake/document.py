@@ -137,7 +137,8 @@ class Document:
                 given = given.replace(f"{{{name}}}", str(it.get("default", "")))
             path = urlsplit(given).path
         if self.source.is_remote:
-            given = urljoin(self.source.uri, given)
+            # A service of this machine that names another host has been deployed there as well.
+            given = self.source.uri if self.source.is_local else urljoin(self.source.uri, given)
         parts = urlsplit(given)
         is_known = parts.scheme in ("http", "https") and parts.netloc
         url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if is_known else None

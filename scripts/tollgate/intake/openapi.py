@@ -187,7 +187,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
         return
     found = values.column(parameter, schema, reading.draws)
     if found.is_guess and is_required and is_secret(name):
-        reference = _secret(reading, name, f"{name!r} of {asked.path}")
+        reference = _secret(reading, name, f"the parameter {name!r}")
         _put(asked, place, name, reference, "")
         asked.has_secret = True
         return

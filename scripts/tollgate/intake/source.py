@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from tollgate.base.urls import shown
+from tollgate.base.urls import Url, shown
 from tollgate.intake.draft import IntakeError
 
 #: Seconds for a URL's answer.
@@ -44,6 +44,12 @@ class Source:
     def is_remote(self) -> bool:
         """Whether it was read from a server."""
         return urlsplit(self.uri).scheme in ("http", "https")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether that server is on this machine."""
+        host = urlsplit(self.uri).hostname or ""
+        return self.is_remote and Url("http", host, 80).is_loopback
 
     def parsed(self) -> Any:
         """Its JSON or YAML. Raises IntakeError."""

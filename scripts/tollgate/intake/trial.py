@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from tollgate.base import json_schema
 from tollgate.base.text import one_line
@@ -19,8 +20,8 @@ from tollgate.intake.draft import Draft, IntakeError
 _TIMEOUT_S = 5
 _READING = ("GET", "HEAD")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-#: What stands for a secret, which is not asked with.
-_FROM_ENVIRONMENT = "${__P("
+#: What stands for a secret.
+_SECRET = re.compile(r"\$\{__P\((\w+)\)\}")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -30,13 +31,14 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
-def tried(draft: Draft, url: str) -> Draft:
+def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     """The draft without the labels that the service at a URL answers otherwise than they say, with
     remarks on them. Only methods that read are asked, with the first, a middle and the last row of
-    data. Raises IntakeError where nothing answers, or nothing is left."""
+    data. environment: what holds secrets; without one a request is kept as it is. Raises
+    IntakeError where nothing answers, or nothing is left."""
     kept, remarks, wrong = [], [*draft.remarks], set()
     for request in draft.requests:
-        if problem := _problem(draft, request, url):
+        if problem := _problem(draft, request, url, environment):
             wrong.add(request["label"])
             remarks.append(f"left out {request['label']!r}: {problem}")
         else:
@@ -49,13 +51,11 @@ def tried(draft: Draft, url: str) -> Draft:
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
     used = {name: it for name, it in draft.data.items() if f"${{{name}}}" in texts}
-    secrets = {
-        name: it for name, it in draft.secrets.items() if f"{_FROM_ENVIRONMENT}{name})" in texts
-    }
+    secrets = {name: it for name, it in draft.secrets.items() if f"${{__P({name})" in texts}
     probes = [it for it in draft.probes if it.get("schema") not in wrong]
     for it in [it for it in probes if "schema" in it]:
-        answer = _asked("GET", url + it["path"], {})
-        if problem := json_schema.mismatch(draft.answers[it["schema"]], answer[1]):
+        _, body = _asked(_opener(False), "GET", url + it["path"], {})
+        if problem := json_schema.mismatch(draft.answers[it["schema"]], body):
             probes.remove(it)
             remarks.append(f"{it['schema']!r} answers otherwise than its schema says: {problem}")
     answers = {it["schema"]: draft.answers[it["schema"]] for it in probes if "schema" in it}
@@ -63,26 +63,37 @@ def tried(draft: Draft, url: str) -> Draft:
     return replace(draft, requests=tuple(kept), remarks=tuple(remarks), **changed)
 
 
-def _problem(draft: Draft, request: Mapping[str, Any], url: str) -> str:
+def _problem(
+    draft: Draft, request: Mapping[str, Any], url: str, environment: Mapping[str, str]
+) -> str:
     """What is wrong with the answers to a request; empty for nothing, or if it can't be asked."""
-    method = request.get("method", "GET")
-    texts = str((request, draft.settings))
-    is_whole = "url" in request and _FROM_ENVIRONMENT not in texts and "body" not in request
-    if not is_whole or method not in _READING:
+    method, is_whole = request.get("method", "GET"), "url" in request and "body" not in request
+    secrets = {it: environment.get(it, "") for it in _SECRET.findall(str(request))}
+    # What every request sends, such as cookies, is not sent here.
+    is_whole = is_whole and not _SECRET.search(str(draft.settings))
+    if not is_whole or method not in _READING or not all(secrets.values()):
         return ""
+    asks = _opener(request.get("follow-redirects", True))
     rows = max(map(len, draft.data.values()), default=1)
     for row in dict.fromkeys((0, rows // 2, rows - 1)):
-        values = {name: it[row] for name, it in draft.data.items()}
+        values = {name: it[row] for name, it in draft.data.items()} | secrets
         path = _filled(request["url"], values)
         given = request.get("headers", {}).items()
         headers = {name: _filled(str(it), values) for name, it in given}
-        status, body = _asked(method, url + path, headers)
+        status, body = _asked(asks, method, url + path, headers)
         if why := _wrong(request, status, body):
-            return f"{method} {path} {why}"
+            return f"{method} {_shown(request, draft, row)} {why}"
     return ""
 
 
+def _shown(request: Mapping[str, Any], draft: Draft, row: int) -> str:
+    """Its path with data, and with the names of secrets."""
+    return _filled(request["url"], {name: it[row] for name, it in draft.data.items()})
+
+
 def _filled(text: str, values: Mapping[str, str]) -> str:
+    """With values in the place of variables, of those that are known."""
+    text = _SECRET.sub(lambda it: quote(values[it[1]], safe="") if it[1] in values else it[0], text)
     return _VARIABLE.sub(lambda it: values.get(it[1], ""), text)
 
 
@@ -98,9 +109,16 @@ def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
     return f"answers {status}" if status >= 400 else ""
 
 
-def _asked(method: str, url: str, headers: Mapping[str, str]) -> tuple[int, str]:
+def _opener(follows: bool) -> urllib.request.OpenerDirector:
+    """Asks as JMeter does: by no proxy."""
+    more = [] if follows else [_NoRedirects]
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), *more)
+
+
+def _asked(
+    opener: urllib.request.OpenerDirector, method: str, url: str, headers: Mapping[str, str]
+) -> tuple[int, str]:
     """(status, body); status 0 with the reason where there is no answer in time."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
     began = time.monotonic()
     try:
         # Its protocol is http or https, as base/urls.py reads it.

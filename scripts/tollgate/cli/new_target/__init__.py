@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from urllib.parse import urlsplit
 
 from bzt import TaurusConfigError
@@ -109,7 +110,7 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
     says which guesses are right; no other host is asked. Raises IntakeError."""
     place = remote or read_remote(draft.url, arguments.name)
     is_named = remote is not None or urlsplit(arguments.source).hostname == place.host
-    return (tried(draft, place.url) if is_named else draft), place
+    return (tried(draft, place.url, os.environ) if is_named else draft), place
 
 
 def _next(target: NewTarget) -> str:

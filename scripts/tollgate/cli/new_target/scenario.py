@@ -11,7 +11,7 @@ import yaml
 from tollgate.intake.draft import Draft
 
 #: Of a request in one line.
-_WIDEST = 96
+_WIDEST = 140
 #: More labels than this share one limit.
 _MOST_LIMITS = 8
 #: Of a request in a draft: what of it is guessed.
