@@ -70,10 +70,8 @@ def test_after_init_a_check_passes_with_no_file_edited(newcomer, alone):
     began = time.monotonic()
     code, said = newcomer.run("init")
     assert code == 0, said
-    made = Repo(newcomer.suite).git("status", "--porcelain", "--untracked-files=all")
-    assert {"?? taurus.yml", "?? ecosystem.config.js", "M .gitignore"} <= {
-        *map(str.strip, made.splitlines())
-    }
+    made = changes(newcomer.suite)
+    assert {"?? taurus.yml", "?? ecosystem.config.js", "M .gitignore"} <= made
     code, said = newcomer.run("run", f"-{NAME}", **alone)
     print(f"from nothing to a verdict: {time.monotonic() - began:.0f} s")
     verdict = newcomer.verdict()
