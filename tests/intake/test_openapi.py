@@ -178,7 +178,7 @@ def test_what_needs_a_secret_takes_it_from_the_environment_and_is_not_probed(dra
     found = draft(paths, components={"securitySchemes": schemes})
     asked = [(it["url"], it.get("headers")) for it in found.requests]
     assert asked == [
-        ("/key?k=${__P(SHOP_KEY)}", None),
+        ("/key?k=${__urlencode(${__P(SHOP_KEY)})}", None),
         ("/user", {"Authorization": "Basic ${__P(SHOP_USER)}"}),
         ("/login", {"Authorization": "Bearer ${__P(SHOP_LOGIN)}"}),
         ("/free", None),
@@ -189,7 +189,7 @@ def test_what_needs_a_secret_takes_it_from_the_environment_and_is_not_probed(dra
 
 def test_a_password_that_would_have_to_be_guessed_comes_from_the_environment(draft):
     found = draft({"/login": {"get": operation(parameter("password", required=True))}})
-    assert found.requests[0]["url"] == "/login?password=${__P(SHOP_PASSWORD)}"
+    assert found.requests[0]["url"] == "/login?password=${__urlencode(${__P(SHOP_PASSWORD)})}"
     assert [*found.secrets] == ["SHOP_PASSWORD"]
     assert not found.data
 
@@ -297,11 +297,11 @@ def test_documents_of_others_become_services_that_tollgate_reads(name):
 
 
 class _Shop(Handler):
-    """Knows the items 1 and 2, answers tags slowly never, and lies about names."""
+    """Knows the items 1 and 2 but no tag, and lies about names."""
 
     def respond(self):
         path = urlsplit(self.path).path
-        answers = {"/items": "[]", "/items/1": "{}", "/names": '{"names": 3}'}
+        answers = {"/items": "[]", "/items/1": "{}", "/items/2": "{}", "/names": '{"names": 3}'}
         body = answers.get(path)
         self.answer(200 if body else 404, body or "", Content_Type="application/json")
 
@@ -312,16 +312,18 @@ def test_a_service_that_answers_already_is_asked_which_guesses_it_knows(draft):
     paths = {
         "/items": {"get": operation(schema={"type": "array"})},
         "/items/{id}": {"get": operation(identity)},
+        "/tags/{id}": {"get": operation(identity)},
         "/names": {"get": operation(schema=names)},
         "/gone": {"get": operation(schema={"type": "object"})},
     }
     with serving(_Shop) as server:
         found = tried(draft(paths), f"http://127.0.0.1:{server.server_port}", {})
-    assert [*by_label(found)] == ["GET /items", "GET /names"]
-    assert not found.data
+    assert [*by_label(found)] == ["GET /items", "GET /items/{id}", "GET /names"]
+    assert found.data == {"id": ("1", "2")}
     assert [it["path"] for it in found.probes] == ["/items"]
     assert [it.partition(":")[0] for it in found.remarks] == [
-        "left out 'GET /items/{id}'",
+        "2 of 20 rows of data are kept for 'GET /items/{id}'",
+        "left out 'GET /tags/{id}'",
         "left out 'GET /gone'",
         "'GET /names' answers otherwise than its schema says",
     ]
@@ -371,7 +373,9 @@ def test_a_secret_is_asked_with_where_the_environment_has_it_and_said_nowhere(dr
         wrong = tried(found, at, {"SHOP_KEY": "planted"})
     assert [it["label"] for it in wrong.requests] == ["GET /open"]
     assert not wrong.secrets
-    assert wrong.remarks == ("left out 'GET /closed': GET /closed?k=${__P(SHOP_KEY)} answers 403",)
+    assert wrong.remarks == (
+        "left out 'GET /closed': GET /closed?k=${__urlencode(${__P(SHOP_KEY)})} answers 403",
+    )
 
 
 class _Closed(Handler):

@@ -188,7 +188,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     found = values.column(parameter, schema, reading.draws)
     if found.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
-        _put(asked, place, name, reference, "")
+        _put(asked, place, name, reference if place == "header" else _in_url(reference), "")
         asked.has_secret = True
         return
     if not is_required and (found.is_guess or place == "header"):
@@ -220,6 +220,10 @@ def _secret(reading: _Reading, what: str, words: str) -> str:
     variable = re.sub(r"\W+", "_", f"{reading.prefix}_{what}", flags=re.ASCII).upper()
     reading.secrets[variable] = words
     return f"${{__P({variable})}}"
+
+
+def _in_url(reference: str) -> str:
+    return f"${{__urlencode({reference})}}"
 
 
 def _variable(reading: _Reading, name: str, found: values.Drawn) -> str:
@@ -311,7 +315,7 @@ def _secure(reading: _Reading, operation: Operation, asked: _Asked) -> None:
         asked.has_secret = True
         name = str(described.get("name", ""))
         if kind == "apiKey" and place == "query":
-            asked.query.append(f"{quote(name)}={reference}")
+            asked.query.append(f"{quote(name)}={_in_url(reference)}")
         elif kind == "apiKey" and place == "header":
             asked.headers[name] = reference
         elif kind == "apiKey":

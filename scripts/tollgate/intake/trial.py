@@ -19,9 +19,11 @@ from tollgate.intake.draft import Draft, IntakeError
 #: Seconds that an answer may take, as in the plans of services.
 _TIMEOUT_S = 5
 _READING = ("GET", "HEAD")
+#: The status of what a service does not know.
+_UNKNOWN = 404
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-#: What stands for a secret.
-_SECRET = re.compile(r"\$\{__P\((\w+)\)\}")
+#: What stands for a secret; in a URL it is encoded.
+_SECRET = re.compile(r"(\$\{__urlencode\()?\$\{__P\((\w+)\)\}(?(1)\)\})")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -32,68 +34,105 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
-    """The draft without the labels that the service at a URL answers otherwise than they say, with
-    remarks on them. Only methods that read are asked, with the first, a middle and the last row of
-    data. environment: what holds secrets; without one a request is kept as it is. Raises
-    IntakeError where nothing answers, or nothing is left."""
-    kept, remarks, wrong = [], [*draft.remarks], set()
-    for request in draft.requests:
-        if problem := _problem(draft, request, url, environment):
-            wrong.add(request["label"])
-            remarks.append(f"left out {request['label']!r}: {problem}")
-        else:
-            kept.append(request)
+    """The draft without the labels that the service at a URL answers otherwise than they say, and
+    without the rows of data of which it knows nothing, with remarks on them. Only methods that read
+    are asked, with the first, a middle and the last row, or with all where one is not known.
+    environment: what holds secrets; without one a request is kept as it is. Raises IntakeError
+    where nothing answers, or nothing is left."""
+    trial = _Trial(draft, url, environment)
+    kept = [it for it in draft.requests if trial.is_right(it)]
     if not kept:
         raise IntakeError(
             f"{url} answers none of the {len(draft.requests)} requests rightly, such as "
-            f"{remarks[-1].removeprefix('left out ')}: start the service there, or name another "
-            "URL by --url"
+            f"{trial.remarks[-1].removeprefix('left out ')}: start the service there, or name "
+            "another URL by --url"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
-    used = {name: it for name, it in draft.data.items() if f"${{{name}}}" in texts}
+    data = {
+        name: tuple(column[row] for row in trial.rows)
+        for name, column in draft.data.items()
+        if f"${{{name}}}" in texts
+    }
     secrets = {name: it for name, it in draft.secrets.items() if f"${{__P({name})" in texts}
-    probes = [it for it in draft.probes if it.get("schema") not in wrong]
-    for it in [it for it in probes if "schema" in it]:
-        _, body = _asked(_opener(False), "GET", url + it["path"], {})
-        if problem := json_schema.mismatch(draft.answers[it["schema"]], body):
-            probes.remove(it)
-            remarks.append(f"{it['schema']!r} answers otherwise than its schema says: {problem}")
+    labels = {it.get("label") for it in kept}
+    known = (it for it in draft.probes if "schema" not in it or it["schema"] in labels)
+    probes = [it for it in known if trial.matches(it)]
     answers = {it["schema"]: draft.answers[it["schema"]] for it in probes if "schema" in it}
-    changed = {"data": used, "secrets": secrets, "probes": tuple(probes), "answers": answers}
-    return replace(draft, requests=tuple(kept), remarks=tuple(remarks), **changed)
+    changed = {"data": data, "secrets": secrets, "probes": tuple(probes), "answers": answers}
+    remarks = (*draft.remarks, *trial.remarks)
+    return replace(draft, requests=tuple(kept), remarks=remarks, **changed)
 
 
-def _problem(
-    draft: Draft, request: Mapping[str, Any], url: str, environment: Mapping[str, str]
-) -> str:
-    """What is wrong with the answers to a request; empty for nothing, or if it can't be asked."""
-    method, is_whole = request.get("method", "GET"), "url" in request and "body" not in request
-    secrets = {it: environment.get(it, "") for it in _SECRET.findall(str(request))}
-    # What every request sends, such as cookies, is not sent here.
-    is_whole = is_whole and not _SECRET.search(str(draft.settings))
-    if not is_whole or method not in _READING or not all(secrets.values()):
-        return ""
-    asks = _opener(request.get("follow-redirects", True))
-    rows = max(map(len, draft.data.values()), default=1)
-    for row in dict.fromkeys((0, rows // 2, rows - 1)):
-        values = {name: it[row] for name, it in draft.data.items()} | secrets
-        path = _filled(request["url"], values)
+class _Trial:
+    """rows: the numbers of those of the data that are right for all that was asked."""
+
+    def __init__(self, draft: Draft, url: str, environment: Mapping[str, str]) -> None:
+        self._draft, self._url, self._environment = draft, url, environment
+        self.rows = [*range(max(map(len, draft.data.values()), default=1))]
+        self.remarks: list[str] = []
+
+    def is_right(self, request: Mapping[str, Any]) -> bool:
+        """Whether the service answers as a request says, or it can't be asked."""
+        secrets = {it: self._environment.get(it, "") for _, it in _SECRET.findall(str(request))}
+        # What every request sends, such as cookies, is not sent here.
+        is_whole = "url" in request and "body" not in request
+        is_whole = is_whole and not _SECRET.search(str(self._draft.settings))
+        reads = request.get("method", "GET") in _READING
+        if not is_whole or not reads or not all(secrets.values()):
+            return True
+        first, middle, last = self.rows[0], self.rows[len(self.rows) // 2], self.rows[-1]
+        for row in dict.fromkeys((first, middle, last)):
+            status, problem = self._problem(request, row, secrets)
+            if problem and (status != _UNKNOWN or row == first):
+                self.remarks.append(f"left out {request['label']!r}: {problem}")
+                return False
+            if problem:
+                before = len(self.rows)
+                self.rows = [it for it in self.rows if not self._problem(request, it, secrets)[1]]
+                shown = f"{len(self.rows)} of {before} rows of data are kept"
+                self.remarks.append(f"{shown} for {request['label']!r}: {problem}")
+                break
+        return True
+
+    def _problem(
+        self, request: Mapping[str, Any], row: int, secrets: Mapping[str, str]
+    ) -> tuple[int, str]:
+        """(status, what is wrong with the answer or nothing)."""
+        data, method = self._values(row), request.get("method", "GET")
+        values = {**data, **secrets}
         given = request.get("headers", {}).items()
         headers = {name: _filled(str(it), values) for name, it in given}
-        status, body = _asked(asks, method, url + path, headers)
-        if why := _wrong(request, status, body):
-            return f"{method} {_shown(request, draft, row)} {why}"
-    return ""
+        asks = _opener(request.get("follow-redirects", True))
+        place = self._url + _filled(request["url"], values)
+        status, body = _asked(asks, method, place, headers)
+        why = _wrong(request, status, body)
+        return status, f"{method} {_filled(request['url'], data)} {why}" if why else ""
 
+    def _values(self, row: int) -> dict[str, str]:
+        return {name: it[row] for name, it in self._draft.data.items()}
 
-def _shown(request: Mapping[str, Any], draft: Draft, row: int) -> str:
-    """Its path with data, and with the names of secrets."""
-    return _filled(request["url"], {name: it[row] for name, it in draft.data.items()})
+    def matches(self, probe: Mapping[str, str]) -> bool:
+        """Whether the answer to a probe is what its schema says."""
+        if "schema" not in probe:
+            return True
+        _, body = _asked(_opener(False), "GET", self._url + probe["path"], {})
+        problem = json_schema.mismatch(self._draft.answers[probe["schema"]], body)
+        if problem:
+            said = f"{probe['schema']!r} answers otherwise than its schema says: {problem}"
+            self.remarks.append(said)
+        return not problem
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """With values in the place of variables, of those that are known."""
-    text = _SECRET.sub(lambda it: quote(values[it[1]], safe="") if it[1] in values else it[0], text)
+
+    def secret(found: re.Match[str]) -> str:
+        value = values.get(found[2])
+        if value is None:
+            return found[0]
+        return quote(value, safe="") if found[1] else value
+
+    text = _SECRET.sub(secret, text)
     return _VARIABLE.sub(lambda it: values.get(it[1], ""), text)
 
 
