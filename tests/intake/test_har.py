@@ -130,7 +130,7 @@ def test_secrets_become_variables_of_the_environment_and_stand_nowhere(tmp_path)
     assert asked["me"]["headers"] == {"Authorization": "Bearer ${__P(SHOP_BEARER)}"}
     assert asked["admin"]["headers"] == {"Authorization": "Basic ${__P(SHOP_BASIC)}"}
     assert asked["post-login"]["body"] == {"user": "ann", "password": "${__P(SHOP_PASSWORD)}"}
-    assert asked["post-pin"]["body"] == {"pin": {"passcode": "${__P(SHOP_PASSCODE)}"}}
+    assert asked["post-pin"]["body"] == {"pin": {"passcode": "${__P(SHOP_PASSCODE_json)}"}}
     assert asked["feed"]["url"] == "/feed?n=5&api_key=${__urlencode(${__P(SHOP_API_KEY)})}"
     (cookie,) = found.settings["cookies"]
     assert (cookie["name"], cookie["value"]) == ("session", "${__P(SHOP_COOKIE_SESSION)}")
@@ -200,6 +200,27 @@ def test_an_opaque_token_under_a_harmless_name_is_secret_as_well(tmp_path):
     assert len(found.secrets) == 1
 
 
+def test_a_secret_within_another_text_is_found(tmp_path):
+    inner = json.dumps({"user": "ann", "password": "p4ss"})
+    text = entry(f"{OWN}/log", method="POST", at_s=0.2)
+    text["request"]["postData"] = {"mimeType": "text/plain", "text": "user=ann password=p4ss"}
+    xml = entry(f"{OWN}/soap", method="POST", at_s=0.3)
+    body = "<a><user>ann</user><password>p4ss</password></a>"
+    xml["request"]["postData"] = {"mimeType": "text/xml", "text": body}
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/"),
+        entry(f"{OWN}/in", method="POST", at_s=0.1, json_body={"payload": inner}),
+        *(text, xml),
+    )
+    assert "p4ss" not in str(found)
+    asked = steps(found)
+    assert asked["post-in"]["body"] == {"payload": "${__P(SHOP_PAYLOAD_json)}"}
+    escaped = "${__escapeXml(${__P(SHOP_PASSWORD)})}"
+    assert asked["post-soap"]["body"] == body.replace("p4ss", escaped)
+    assert any("POST /log" in it for it in found.remarks)
+
+
 def test_what_jmeter_would_evaluate_is_left_out(tmp_path):
     found = draft(tmp_path, entry(f"{OWN}/"), entry(f"{OWN}/a?x=${{__groovy(1)}}", at_s=0.1))
     assert [*steps(found)] == ["home"]
@@ -248,7 +269,10 @@ def test_a_visit_to_the_shop_that_chromium_has_recorded():
     # The browser's own headers stay behind, and cookies come from the login.
     assert {*(name for it in asked.values() for name in it.get("headers", {}))} == {"Content-Type"}
     assert found.settings == {}
-    assert asked["post-login"]["body"] == {"visitor": "ann", "password": "${__P(SHOP_PASSWORD)}"}
+    assert asked["post-login"]["body"] == {
+        "visitor": "ann",
+        "password": "${__P(SHOP_PASSWORD_json)}",
+    }
     assert asked["items-2"]["extract-jsonpath"] == {"items_2_id": "$.items[7].id"}
     taken = {name: asked[name]["url"] for name in ("items-id", "post-cart-id")}
     assert taken == {"items-id": "/items/${items_2_id}", "post-cart-id": "/cart/${items_2_id}"}

@@ -131,3 +131,14 @@ def test_samples_are_written_without_urls_where_one_may_hold_a_secret(composed):
 def test_a_variable_that_is_not_set_is_refused_by_name(composed):
     with pytest.raises(SettingError, match="SHOP_KEY"):
         composed("check", "shop", {**URL, **SECRET}, {})
+
+
+def test_a_secret_is_given_as_the_plan_reads_it(composed):
+    body = {"in": "${__P(SHOP_KEY_json)}"}
+    requests = [{"label": "in", "url": "/in", "method": "POST", "body": body}]
+    scenario = {**URL, "environment": ["SHOP_KEY"], "requests": requests}
+    _, config = composed("check", "shop", scenario, {"SHOP_KEY": '" \\ "'})
+    given = config["modules"]["jmeter"]["properties"]
+    # As a properties file has to have it: Java takes half of the backslashes away.
+    assert given["SHOP_KEY_json"] == r'\\" \\\\ \\"'
+    assert "SHOP_KEY" not in given

@@ -123,6 +123,12 @@ def java_escaped(text: str) -> str:
     return re.sub(r"[^\x00-\x7f]+", lambda it: json.dumps(it[0])[1:-1], text)
 
 
+def java_value(text: str) -> str:
+    """A value as a properties file has to have it for Java to read the same."""
+    written = text.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
+    return f"\\{written}" if written[:1].isspace() else written
+
+
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     """The next step for a name that is not known: `did you mean 'fork'?`, or all the known ones."""
     names = [*known]

@@ -16,7 +16,7 @@ from tollgate.intake.answers import given_by
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.message import WORD, Message
 from tollgate.intake.source import HAR, Source
-from tollgate.intake.variables import Step, Variables, extractors
+from tollgate.intake.variables import Step, Variables, extractors, holds_secret
 
 #: Seconds without a request that begin another part of the visit, and the longest pause written.
 PAUSE_S, LONGEST_PAUSE_S = 1.0, 1.0
@@ -169,6 +169,8 @@ def _unfit(entry: _Entry) -> str:
     message = Message.of(entry.request)
     if message.kind == "files":
         return "which sends files"
+    if message.kind == "text" and holds_secret(message.body):
+        return "whose text holds what may be a secret"
     if "${" in json.dumps([message.segments, message.query, message.headers, message.body]):
         return "which holds ${, a variable to JMeter"
     return ""

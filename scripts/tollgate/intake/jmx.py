@@ -27,6 +27,7 @@ from tollgate.plan.model import FLOW_CONTROL
 from tollgate.plan.variables import expander_of
 from tollgate.record.redaction import is_secret
 from tollgate.service import xml
+from tollgate.service.model import TAKEN
 
 _HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 _SCRIPTS = ("JSR223Sampler", "BeanShellSampler")
@@ -226,7 +227,9 @@ class _Reader:
             self._begin(below)
             names = {self._named(it, group) for it in sent}
             label = names.pop() if len(names) == 1 else group.get("testname") or "requests"
-            slug = re.sub(r"[^A-Za-z0-9]+", "-", label).strip("-").lower() or "requests"
+            slug = re.sub(r"[^A-Za-z0-9]+", "-", label).strip("-").lower()
+            if not re.search("[a-z]", slug) or slug in TAKEN:
+                label = slug = f"requests-{slug}".strip("-")
             taken[slug] += 1
             if taken[slug] > 1:
                 label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"

@@ -143,7 +143,7 @@ def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
         return by_text or [[unquote(part) for part in it] for it in pairs], "form"
     try:
         return json.loads(text), "json"
-    except ValueError:
+    except (ValueError, RecursionError):
         return text, "xml" if "xml" in mime or text.lstrip().startswith("<") else "text"
 
 

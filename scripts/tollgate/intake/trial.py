@@ -53,7 +53,7 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
         for name, column in draft.data.items()
         if f"${{{name}}}" in texts
     }
-    secrets = {name: it for name, it in draft.secrets.items() if f"${{__P({name})" in texts}
+    secrets = {name: it for name, it in draft.secrets.items() if f"${{__P({name}" in texts}
     labels = {it.get("label") for it in kept}
     known = (it for it in draft.probes if "schema" not in it or it["schema"] in labels)
     probes = [it for it in known if trial.matches(it)]

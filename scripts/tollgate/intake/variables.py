@@ -11,7 +11,7 @@ from typing import Any
 
 from tollgate.intake.answers import Given
 from tollgate.intake.message import Message, Slot
-from tollgate.record.redaction import is_secret
+from tollgate.record.redaction import AS_JSON, Redaction, is_secret
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
@@ -118,8 +118,10 @@ class Variables:
 
 def _reference(name: str, slot: Slot | None = None) -> str:
     """To a variable of the environment, as JMeter has it."""
-    found = f"${{__P({name})}}"
-    return f"${{__urlencode({found})}}" if slot and slot.where in ("path", "query") else found
+    where = slot.where if slot else ""
+    found = f"${{__P({name}{AS_JSON * (where == 'json')})}}"
+    within = {"path": "__urlencode", "query": "__urlencode", "xml": "__escapeXml"}.get(where)
+    return f"${{{within}({found})}}" if within else found
 
 
 def _variable(step: Step, given: Given) -> str:
@@ -168,14 +170,24 @@ def _secret(slot: Slot) -> tuple[str, str] | None:
     """(the end of the variable's name, what it holds) of a value that is secret."""
     if slot.where == "header" and slot.name.lower() in _CREDENTIALS:
         return _of_credentials(slot)
-    is_long = len(slot.value) >= _LONG and not _UUID.fullmatch(slot.value)
-    is_opaque = bool(_JWT.search(slot.value)) or (is_long and _looks_random(slot.value))
+    is_opaque = _is_opaque(slot.value)
     if slot.where == "path":
         return ("path", "a part of the path") if is_opaque else None
-    if not is_secret(slot.name) and not is_opaque:
+    if not (is_secret(slot.name) or is_opaque or holds_secret(slot.value)):
         return None
     places = {"header": "the header", "query": "the parameter", "form": "the field"}
     return slot.name or "value", f"{places.get(slot.where, 'the field')} {slot.name}".strip()
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text names a secret that is in it, or has a word that could be one."""
+    words = re.findall(r"[\w.~+/=-]{20,}", text)
+    return Redaction().text(text) != text or any(map(_is_opaque, words))
+
+
+def _is_opaque(value: str) -> bool:
+    is_long = len(value) >= _LONG and not _UUID.fullmatch(value)
+    return bool(_JWT.search(value)) or (is_long and _looks_random(value))
 
 
 def _of_credentials(slot: Slot) -> tuple[str, str]:

@@ -61,6 +61,8 @@ _HEADER = re.compile(
     r"""(?<![^\s"'{,])(?P<name>[\w.-]+(?:["']:[ \t]*|:[ \t]+)["']?)(?P<value>[^\s"'][^\r\n"']*)"""
 )
 _USER = re.compile(r"(?P<name>(?<=://))(?P<value>[^/\s?#]+)(?=@)")
+#: Ends the name of a property with what a variable holds as JSON has it between quotes.
+AS_JSON = "_json"
 #: Shorter values are hidden behind their name alone: `1` is nearly everywhere.
 _LEAST = 6
 _NEVER = "(?!)"
@@ -95,9 +97,11 @@ class Redaction:
     def add(self, name: str, value: str) -> None:
         """Have the value of a variable hidden, whatever its name: `SHOP_PASSWORD` also where it
         stands behind `password`."""
-        self._variables.add(name)
-        for known in {name, name.rpartition("_")[2]}:
+        as_json = f"{name}{AS_JSON}"
+        self._variables |= {name, as_json}
+        for known in (name, name.rpartition("_")[2], as_json):
             self._take(known, value)
+            self._take(known, json.dumps(value)[1:-1])
 
     def settings(self, given: Any, name: str = "", is_property: bool = False) -> Any:
         """Settings, nested as they may be, with the mark in the place of each secret. name: that

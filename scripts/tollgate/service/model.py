@@ -46,7 +46,7 @@ _PAUSE = "pause"
 _PER_SECOND = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 _NAME = re.compile(r"[^\w.-]+", re.ASCII)
 #: What plans have names of their own for.
-_TAKEN = ("nothing", "end", "default")
+TAKEN = ("nothing", "end", "default")
 #: Characters of a slug: it stands in names of properties and in rows of files that JMeter reads.
 LONGEST_SLUG = 60
 
@@ -206,10 +206,10 @@ def _request(where: str, given: object) -> Request:
             )
     label = label or str(config["url"])
     slug = slug_of(label)
-    if not re.search("[A-Za-z]", slug) or slug.lower() in _TAKEN:
+    if not re.search("[A-Za-z]", slug) or slug.lower() in TAKEN:
         raise SettingError(
             f"{where}.label is {label!r}: write another one, with letters of ASCII, and not "
-            f"{', '.join(_TAKEN)}"
+            f"{', '.join(TAKEN)}"
         )
     return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
 

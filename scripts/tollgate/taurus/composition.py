@@ -4,6 +4,7 @@ somebody saved by hand."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +15,14 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, names, unknown, weights
-from tollgate.base.text import closest, did_you_mean
+from tollgate.base.text import closest, did_you_mean, java_value
 from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import jmx, plugins
+from tollgate.plan.expressions import reads_property
+from tollgate.record.redaction import AS_JSON
 from tollgate.service import xml
 from tollgate.service.elements import Parts, parts_of
 from tollgate.service.model import Service, is_service, read_service
@@ -222,13 +225,17 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
     """Give JMeter what the environment holds for a service, as properties, which no file of the run
     shows. A URL that has one in it would stand in the samples, so these are written without."""
     wanted, jmeter = composed.service.settings.environment, config.get("modules").get("jmeter")
+    plan = composed.plan.read_text(encoding="utf-8")
     for name in wanted:
-        if not environment.get(name):
+        if not (value := environment.get(name)):
             raise SettingError(
                 f"scenarios.{composed.service.name}.environment names {name}, and no variable of "
                 "that name is set: the comment in taurus.yml says what it is for, export it"
             )
-        jmeter.get("properties")[name] = environment[name]
+        given = {name: value, f"{name}{AS_JSON}": json.dumps(value)[1:-1]}
+        for each, text in given.items():
+            if reads_property(plan, each):
+                jmeter.get("properties")[each] = java_value(text)
     if composed.parts and composed.parts.has_in_urls(wanted):
         jmeter.get("csv-jtl-flags")["url"] = False
         jmeter.get("properties")["jmeter.save.saveservice.url"] = "false"  # of a rehearsal
