@@ -15,6 +15,7 @@ from urllib.parse import quote
 from tollgate.base import json_schema
 from tollgate.base.text import one_line
 from tollgate.intake.draft import Draft, IntakeError
+from tollgate.record.redaction import AS_JSON
 
 #: Seconds that an answer may take, as in the plans of services.
 _TIMEOUT_S = 5
@@ -22,7 +23,8 @@ _READING = ("GET", "HEAD")
 #: The status of what a service does not know.
 _UNKNOWN = 404
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-#: What stands for a secret; in a URL it is encoded.
+#: What refers to a secret, and how; in a URL it is encoded.
+_USED = re.compile(rf"\$\{{__P\((\w+?)(?:{AS_JSON})?\)\}}")
 _SECRET = re.compile(r"(\$\{__urlencode\()?\$\{__P\((\w+)\)\}(?(1)\)\})")
 
 
@@ -53,7 +55,8 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
         for name, column in draft.data.items()
         if f"${{{name}}}" in texts
     }
-    secrets = {name: it for name, it in draft.secrets.items() if f"${{__P({name}" in texts}
+    used = {*_USED.findall(texts)}
+    secrets = {name: it for name, it in draft.secrets.items() if name in used}
     labels = {it.get("label") for it in kept}
     known = (it for it in draft.probes if "schema" not in it or it["schema"] in labels)
     probes = [it for it in known if trial.matches(it)]
