@@ -4,6 +4,7 @@ secrets and of what answers give."""
 import json
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -186,6 +187,41 @@ def test_what_an_answer_gives_is_taken_out_of_it(tmp_path):
     assert re.search(regexp, f"HTTP/1.1 303\nLocation: {OWN}/orders/{order}\n")[1] == order
     assert re.search(regexp, f"HTTP/1.1 303\nLocation: /orders/{order}\n")[1] == order
     assert asked["orders-id"]["url"] == "/orders/${post_orders_orders}"
+
+
+def test_what_an_answer_gives_is_encoded_where_a_url_needs_it(tmp_path):
+    token = "q7Zk+2Lm/9Xw=8Tn3Rc6Yd1P"
+    to = f"{OWN}/done?code={quote(token, safe='')}&page=2"
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/", answer={"next": token}),
+        entry(f"{OWN}/items?after={quote(token, safe='')}", at_s=0.1),
+        entry(f"{OWN}/in", at_s=0.2, status=302, answer_headers={"Location": to}),
+        entry(to, at_s=0.3),
+    )
+    asked = steps(found)
+    assert asked["items"]["url"] == "/items?after=${__urlencode(${home_next})}"
+    assert asked["done"]["url"] == "/done?code=${__urlencode(${home_next})}&page=${in_page}"
+
+
+def test_a_code_that_a_redirect_gives_is_taken_out_of_it(tmp_path):
+    to = f"{OWN}/done?state=9&code={TOKEN}"
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/in", status=302, answer_headers={"Location": to}),
+        entry(to, at_s=0.1),
+    )
+    asked = steps(found)
+    assert asked["done"]["url"] == "/done?state=${in_state}&code=${in_code}"
+    regexp = asked["in"]["extract-regexp"]["in_code"]["regexp"]
+    assert re.search(regexp, f"HTTP/1.1 302\nLocation: {to}\n")[1] == TOKEN
+
+
+@pytest.mark.parametrize("fraction", ["", ".1", ".123", ".1234567"])
+def test_moments_have_any_number_of_digits(tmp_path, fraction):
+    one = entry(f"{OWN}/")
+    one["startedDateTime"] = f"2026-06-01T09:00:00{fraction}Z"
+    assert [*steps(draft(tmp_path, one))] == ["home"]
 
 
 def test_a_made_up_value_that_no_answer_gives_is_remarked(tmp_path):

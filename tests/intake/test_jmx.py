@@ -14,6 +14,7 @@ from support.jmx_text import (
     group,
     include,
     plan,
+    script,
     think,
 )
 from support.jmx_text import fragment as a_fragment
@@ -144,6 +145,19 @@ def test_secrets_of_a_plan_come_from_the_environment(tmp_path):
     found = draft(tmp_path, headers, group(own("home", "/")), password=SECRET)
     assert {*found.secrets} == {"SHOP_AUTHORIZATION", "SHOP_PASSWORD"}
     assert SECRET not in str(found)
+
+
+def test_what_may_be_a_secret_in_a_body_is_told(tmp_path):
+    row = (
+        '<elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp '
+        'name="Arguments.arguments"><elementProp name="" elementType="HTTPArgument">'
+        f'<stringProp name="Argument.value">{{"password": "{SECRET}"}}</stringProp>'
+        "</elementProp></collectionProp></elementProp>"
+    )
+    body = get("log in", "/in", port="").replace("</HTTPSamplerProxy>", f"{row}</HTTPSamplerProxy>")
+    found = draft(tmp_path, group(body, script("made", "1")))
+    assert any("log in" in it and "secret" in it for it in found.remarks)
+    assert any("made" in it and "measured" in it for it in found.remarks)
 
 
 @pytest.mark.parametrize(

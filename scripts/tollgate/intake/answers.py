@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import lxml.html
 from lxml import etree
@@ -61,13 +62,11 @@ def _of_headers(response: Mapping[str, Any]) -> Iterator[Given]:
                 regexp = rf"(?i)Set-Cookie: *{re.escape(cookie.strip())}=([^;\r\n]+)"
                 yield _by_regexp(cookie.strip(), rest.split(";")[0].strip(), regexp)
         elif name.lower() == "location":
-            segments = re.split(r"[/?#]", value.split("://")[-1])
+            segments = re.split(r"[/?#&=]", value.split("://")[-1])
             for at, segment in enumerate(segments[1:], 1):
-                before = "[^/?#\\r\\n]*[/?#]" * at
-                regexp = rf"(?im)^Location: *(?:\w+://)?{before}([^/?#\s]+)"
-                yield _by_regexp(
-                    segments[at - 1] if segments[at - 1] else "location", segment, regexp
-                )
+                before = r"[^/?#&=\r\n]*[/?#&=]" * at
+                regexp = rf"(?im)^Location: *(?:\w+://)?{before}([^/?#&=\s]+)"
+                yield _by_regexp(segments[at - 1] or "location", unquote(segment), regexp)
         elif not _OTHER_HEADERS.fullmatch(name):
             yield _by_regexp(name, value, rf"(?im)^{re.escape(name)}: *(.+?)\s*$")
 

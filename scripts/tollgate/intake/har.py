@@ -95,9 +95,9 @@ def _entries(source: Source) -> list[_Entry]:
     found = []
     for place, it in enumerate(entries):
         try:
-            began_s = datetime.fromisoformat(
-                re.sub(r"(\.\d{6})\d+", r"\1", it["startedDateTime"]).replace("Z", "+00:00")
-            ).timestamp()
+            # Python 3.10 reads fractions of three or six digits alone.
+            moment = re.sub(r"\.\d+", lambda it: f"{it[0]:0<7}"[:7], it["startedDateTime"])
+            began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
             entry = _Entry(
                 *(it["request"], it["response"], str(it.get("pageref") or "")),
                 *(str(it.get("_resourceType") or ""), began_s),

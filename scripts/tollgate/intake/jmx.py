@@ -19,7 +19,7 @@ from lxml import etree
 from tollgate.base.paths import STATE
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.source import Source, path_of
-from tollgate.intake.variables import Variables
+from tollgate.intake.variables import Variables, holds_secret
 from tollgate.plan import nodes
 from tollgate.plan.inline import put_in_tree
 from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
@@ -54,6 +54,7 @@ _ROWS = {
     "Header": ("Header.name", "Header.value"),
     "Authorization": ("", "Authorization.password"),
 }
+_ENVIRONMENT = "the environment hold it, and refer to it by ${__P(NAME)}"
 #: Elements that read a file, by how their kinds begin, and the property that names it.
 _READERS = ("CSVDataSet", "JSR223", "BeanShell")
 _FILE = re.compile(r"(.*\.)?filename")
@@ -174,7 +175,9 @@ class _Reader:
             element.set("testclass", "GenericController")
         elif kind in (*_HTTP, "ConfigTestElement"):
             self._send_to_service(element)
-        elif kind.startswith(_READERS):
+        if kind in _SCRIPTS:
+            self._guessed[f"{_title(element)} is measured like a request"] = None
+        if kind.startswith(_READERS):
             for it in element.iterfind("./stringProp"):
                 if _FILE.fullmatch(it.get("name", "")) and it.text:
                     self._name_file(element, it)
@@ -203,9 +206,15 @@ class _Reader:
             name, value = _ROWS.get(row.get("elementType", ""), ("", ""))
             given = row.find(f"./stringProp[@name='{value}']") if value else None
             called = row.findtext(f"./stringProp[@name='{name}']") or "" if name else "password"
-            if given is not None and given.text and "${" not in given.text and is_secret(called):
+            if given is None or not given.text:
+                continue
+            if is_secret(called) and "${" not in given.text:
                 words = f"{called} of {element.get('testname')}"
                 given.text = self._variables.secret(called, given.text, words)
+            elif not called and holds_secret(given.text):
+                self._guessed[f"{_title(element)} may send a secret: have {_ENVIRONMENT}"] = None
+        for it in element.iterfind(".//stringProp[@name='Authorization.url']"):
+            it.text = ""  # of any host
 
     def _leave_out(self, element: etree._Element, why: str) -> None:
         self._left[f"{_title(element)}: {why}"] += 1

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote
 
 from tollgate.intake.answers import Given
 from tollgate.intake.message import Message, Slot
@@ -92,7 +93,9 @@ class Variables:
     ) -> None:
         places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
         if found := next(places, None):
-            slot.put(f"${{{_variable(*found)}}}")
+            variable = f"${{{_variable(*found)}}}"
+            is_plain = quote(slot.value, safe="") == slot.value
+            slot.put(variable if is_plain else _encoded(variable, slot.where))
         elif any(len(it) >= _LEAST and it in slot.value for it in self._values.values()):
             pass  # what is secret in one place is hidden in all others at the end
         elif words := _secret(slot):
@@ -119,9 +122,12 @@ class Variables:
 def _reference(name: str, slot: Slot | None = None) -> str:
     """To a variable of the environment, as JMeter has it."""
     where = slot.where if slot else ""
-    found = f"${{__P({name}{AS_JSON * (where == 'json')})}}"
-    within = {"path": "__urlencode", "query": "__urlencode", "xml": "__escapeXml"}.get(where)
-    return f"${{{within}({found})}}" if within else found
+    return _encoded(f"${{__P({name}{AS_JSON * (where == 'json')})}}", where)
+
+
+def _encoded(reference: str, where: str) -> str:
+    function = {"path": "__urlencode", "query": "__urlencode", "xml": "__escapeXml"}.get(where)
+    return f"${{{function}({reference})}}" if function else reference
 
 
 def _variable(step: Step, given: Given) -> str:
