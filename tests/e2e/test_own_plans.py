@@ -24,10 +24,10 @@ class Shop(Handler):
         self.answer(404 if self.path == "/gone" else 200, "ok")
 
 
-def write(folder, name, path, *children, criteria=""):
+def write(folder, name, path, *children, criteria="", loops=20):
     home = jmx.get("home", path)
     home = home.replace("<hashTree></hashTree>", f"<hashTree>{''.join(children)}</hashTree>")
-    text = jmx.loadable(jmx.plan(jmx.looping(home, threads=2, loops=20)))
+    text = jmx.loadable(jmx.plan(jmx.looping(home, threads=2, loops=loops)))
     (folder / f"{name}.jmx").write_text(text)
     if criteria:
         (folder / f"{name}.criteria").write_text(criteria)
@@ -76,3 +76,20 @@ def test_the_command_takes_plans_and_properties_as_arguments(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     verdict = json.loads((tmp_path / "run" / "verdict.json").read_text())
     assert [it["name"] for it in verdict["executions"]] == ["home", "cart"]
+
+
+def test_a_plan_that_a_criterion_ends_early_is_no_end_of_those_behind_it(tmp_path):
+    write(tmp_path, "a", "/gone", loops=-1, criteria="fail of home>50% for 2s\n")
+    write(tmp_path, "b", "/", criteria="fail of home>60%\n")
+    with serving(Shop) as server:
+        options = (
+            f"modules.jmeter.properties.port={server.server_port}",
+            "modules.plan.stop-after=60s",
+        )
+        ended = Run(tmp_path, *options, alias="plan", PLAN=str(tmp_path / "*.jmx")).end()
+    assert ended.outcome == (3, "FAIL"), ended.output
+    found = {it["name"]: it["verdict"] for it in ended.verdict["executions"]}
+    assert found == {"a": "FAIL", "b": "PASS"}
+    first, _ = ended.json("run.json")["executions"]
+    assert first["stopped_by"] == "fail of home>50% for 2s"
+    assert first["ended"] - first["began"] < 60

@@ -137,9 +137,9 @@ def test_a_label_that_is_to_gate_and_is_none_of_the_plan_is_refused(tmp_path):
 GROUP = "<OpenModelThreadGroup"
 
 
-def with_plan(folder, old, new):
-    """The folder of a run whose plan was another one."""
-    plan = folder / make(folder).executions[0].plan
+def with_plan(folder, old, new, of=None):
+    """The folder of a run whose plan was another one. of: changes to compare.json's record."""
+    plan = folder / make(folder, of=of).executions[0].plan
     plan.write_text(plan.read_text().replace(old, new))
     return folder
 
@@ -149,6 +149,13 @@ def test_a_label_that_nobody_asked_can_not_pass(tmp_path):
     verdict = verdict_of(with_plan(tmp_path, GROUP, more + GROUP))
     assert verdict.verdict == "INVALID"
     assert "never: no samples of base and head" in reasons(verdict)
+
+
+def test_what_a_plan_of_somebodys_own_did_not_send_is_not_decided(tmp_path):
+    more = jmx_text.open_group(jmx_text.sampler("never"), schedule="pause(5 s)", name="never")
+    verdict = verdict_of(with_plan(tmp_path, GROUP, more + GROUP, of={"coin": "iteration"}))
+    assert verdict.verdict == "INCONCLUSIVE"
+    assert "never: no samples" not in reasons(verdict)
 
 
 PARENT = jmx_text.element(

@@ -192,6 +192,13 @@ def test_a_session_that_outlasts_a_turn_makes_it_a_coin_of_the_thread(made):
         assert (found.told.repeats is None) == bool(why)
 
 
+def test_what_a_thread_sends_once_is_told_and_not_compared(made):
+    login, home = (sampler(name, **place()) for name in ("login", "home"))
+    told = made(group(once(login), home, threads=16)).told
+    assert told.labels == ("home",)
+    assert "sent once a thread, and not compared: login" in told.remarks
+
+
 def test_threads_get_their_coins_in_blocks_that_have_each_process_once(made):
     found = made(group(cookies("false"), sampler("home", **place()), threads=22), sides=FOUR)
     coins = found.coins("visitors")
@@ -218,6 +225,16 @@ def test_threads_that_turn_once_are_sessions_of_their_own(made):
     assert (found.told.coin, found.coins("visitors")) == ("iteration", None)
     arriving = jmx.open_group(*kept)
     assert made(arriving).coins("arrivals") is None
+
+
+@pytest.mark.parametrize(("loops", "coin"), [(3, "iteration"), (21, "thread"), (-1, "thread")])
+def test_a_long_loop_in_a_turn_makes_it_a_coin_of_the_thread(made, refused, loops, coin):
+    visits = [sampler("home", **place())]
+    loop = jmx.element("LoopController", "visits", visits, LoopController__loops=loops)
+    once_each = {"loops": 1, "duration": None}
+    assert made(group(loop, threads=16, **once_each)).told.coin == coin
+    if coin == "thread":
+        assert "LoopController 'visits' outlasts" in refused(group(loop, threads=4, **once_each))
 
 
 def test_what_a_set_up_group_does_it_does_to_each_process(made):

@@ -7,6 +7,7 @@ from support.services_described import SHOP
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
 from tollgate.taurus import composition
+from tollgate.taurus.run_file import KINDS_CONFIG
 
 URL = {**{key: it for key, it in SHOP.items() if key != "app"}, "url": "http://127.0.0.1:8080"}
 CRITERIA = ["p95 of list>250ms", "capacity of shop<20/s"]
@@ -142,3 +143,25 @@ def test_a_secret_is_given_as_the_plan_reads_it(composed):
     # As a properties file has to have it: Java takes half of the backslashes away.
     assert given["SHOP_KEY_json"] == r'\\" \\\\ \\"'
     assert "SHOP_KEY" not in given
+
+
+def test_a_plan_that_is_compared_takes_the_place_of_the_requests_and_of_their_criteria(composed):
+    scenario = {**SHOP, "criteria": CRITERIA, "install": "npm ci"}
+    found, config = composed("compare", "shop", scenario, {"PLAN": "visits.jmx"})
+    assert (found.parts, [it["scenario"] for it in config["execution"]]) == (None, ["shop"])
+    own = config["scenarios"]["shop"]
+    assert (own["app"], own["install"], own["probes"]) == ("shop", "npm ci", [])
+    assert "criteria" not in own
+    found, _ = composed("check", "shop", scenario, {"PLAN": "visits.jmx"})
+    assert found.parts
+
+
+def test_a_suite_without_services_compares_a_plan_by_urls():
+    config = Configuration()
+    config.load([str(KINDS_CONFIG)])
+    config.merge(config["cli-aliases"]["compare"])
+    for path in (["visits.jmx"], "visits.jmx"):
+        config["modules"]["plan"]["path"] = path
+        config["execution"] = []
+        assert composition.compose(config, composition.only_service(config), {}) is None
+        assert [it["scenario"] for it in config["execution"]] == ["compare"]

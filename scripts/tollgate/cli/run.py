@@ -35,6 +35,7 @@ VARIABLES = {
     "BASE": "of compare: the revision that base is",
     "BASE_URL, HEAD_URL": "of compare: services that run already",
     "PLAN, CRITERIA": "of plan: the .jmx file, and its limits; of compare: a plan of your own",
+    "PLAN_HOST": "of compare: whom base and head stand for, where PLAN asks several hosts",
     "ENGINE, ENGINES": "several load generators: tollgate engine --help",
     "JMETER_HOME": "a JMeter of your own",
     "TOLLGATE_HOME": "where JMeter and PM2 are installed",

@@ -167,21 +167,23 @@ def _facts_of_record(
     manifest, planned = of.manifest, of.planned
     began, ended = workers.span(planned, jtl)
     interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
-    stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
-    notes, ends = list(planned.notes), [ended - began] if interrupted or stopped else []
+    stopped_by = planned.stopped_by
+    if manifest.stopped_by and not _ended_before(planned, manifest.stopped_at):
+        stopped_by = manifest.stopped_by
+    notes, ends = list(planned.notes), [ended - began] if interrupted or stopped_by else []
     if planned.stop_requested_at is not None:
         ends.append(max(0.0, planned.stop_requested_at - began))
         notes.append(f"the load was ended after {format_duration(ends[-1])}")
     ended_s = min(ends, default=None) if jtl else None
     if seen:
-        stopped, ended_s = stopped and planned.stop, seen.facts.ended_s
+        stopped_by, ended_s = stopped_by if planned.stop else None, seen.facts.ended_s
     generator_error = None if planned.began else "JMeter was never started"
     if planned.ended is None:
         generator_error = "the run is under way or was killed: its samples have no seal"
     return ExecutionFacts(
         interrupted=interrupted,
         ended_s=ended_s,
-        stopped_by=manifest.stopped_by if stopped else None,
+        stopped_by=stopped_by,
         ended_by_force=planned.ended_by_force,
         generator_exit=planned.exit_code,
         generator_error=generator_error,

@@ -21,6 +21,7 @@ from tollgate.compare import words
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import unfair
 from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts
 from tollgate.compare.words import cases
 from tollgate.judge.verdicts import (
@@ -66,7 +67,7 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
     gating = {finding.label for finding in comparison.gating}
     for each in comparison.counts:
         if each.label not in gating:
-            yield from (it.text for it in _unsound(each, comparison.record.repeats))
+            yield from (it.text for it in _unsound(each, comparison.record))
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
     if comparison.gate.verdict == PASS and (beyond := words.beyond(comparison)):
@@ -89,20 +90,21 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
 def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:
     """What is wrong with a side as a whole, so that its figures mean nothing."""
     if any(finding.label == counts.label for finding in comparison.gating):
-        yield from _unsound(counts, comparison.record.repeats)
+        yield from _unsound(counts, comparison.record)
     failed, total = counts.failed[1], counts.totals[1]
     if total and failed == total:
         text = f"every request of {counts.label} to head failed (n={total})"
         yield Reason(FAIL, SERVICE, text)
 
 
-def _unsound(counts: LabelCounts, repeats: float | None) -> Iterator[Reason]:
-    """Why the label's two sides can't be compared. repeats: as of the record."""
+def _unsound(counts: LabelCounts, record: CompareRecord) -> Iterator[Reason]:
+    """Why the label's two sides can't be compared. What neither side was sent may be what somebody
+    else's plan seldom sends: it is not decided."""
     label, (base, head) = counts.label, counts.totals
     empty = [side for side, n in zip(SIDES, counts.totals, strict=True) if not n]
-    if empty:
+    if empty and (record.coin == "arrival" or len(empty) == 1):
         yield invalid(GENERATOR, f"{label}: no samples of {' and '.join(empty)}")
-    elif problem := unfair(base, head, repeats):
+    elif problem := unfair(base, head, record.repeats):
         yield invalid(GENERATOR, f"{label}: {problem}")
     if base and counts.failed[0] == base:
         text = f"every request of {label} to base failed (n={base}): nothing to compare head with"

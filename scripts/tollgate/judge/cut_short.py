@@ -103,7 +103,9 @@ def stop_of(
         execution.name
         for execution, judged in zip(executions, results, strict=True)
         for criterion, result in zip(execution.criteria, judged, strict=True)
-        if criterion.text == text and result.decides and result.verdict == FAIL
+        if criterion.text == execution.facts.stopped_by
+        and result.decides
+        and result.verdict == FAIL
     ]
     return CriterionStop(text, tuple(dict.fromkeys(confirmed)))
 

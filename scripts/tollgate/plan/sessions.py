@@ -32,6 +32,9 @@ ANSWERING = ("ForeachController", "IfController", "SwitchController", "WhileCont
 #: What sets variables for a turn when that begins.
 _FOR_A_TURN = ("CSVDataSet", "CounterConfig", "RandomVariableConfig", "UserParameters")
 _READ = re.compile(r"""\$\{([^(){},$\\]+)\}|\bvars\s*\.\s*get(?:Object)?\s*\(\s*["'](.+?)["']""")
+_FOR_A_TIME = "RunTime"
+#: Turns of a loop within one of a thread that are a few.
+MOST_LOOPS = 20
 #: By which threads tell each other something.
 _SHARED = re.compile(r"__setProperty\(|\bprops\s*\.\s*(?:put|setProperty)\s*\(")
 
@@ -78,6 +81,17 @@ def shares(root: Element) -> Element | None:
     return next(
         (it for it in root.walk() if any(_SHARED.search(text) for text in it.props.values())), None
     )
+
+
+def long_loop(group: ThreadGroup) -> str:
+    """A loop in a turn of the group's threads that makes it as long as a session that lasts, e.g.
+    `LoopController 'for ever'`; empty where there is none."""
+    around = (controller for sampler in group.samplers for controller in sampler.controllers)
+    for each in around:
+        is_long = each.kind == LOOP and (each.loops is None or not 0 <= each.loops <= MOST_LOOPS)
+        if is_long or each.kind == _FOR_A_TIME:
+            return f"{each.kind} {each.name!r}"
+    return ""
 
 
 def requests_a_turn(plan: Plan) -> float | None:

@@ -22,7 +22,7 @@ from tollgate.plan import addresses, nodes, sessions
 from tollgate.plan.addresses import NO_HOST, Asked
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import Element, PlanError, is_sampler_kind, parsed, read_tree, write
-from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan
+from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of, running_expander_of
 
@@ -163,10 +163,20 @@ def _is_of(request: Asked, service: tuple[str, int]) -> bool:
 
 
 def _labels(plan: Plan, names: Collection[str]) -> Iterator[str]:
-    """Those among some names that are measured, each once."""
+    """Those among some names that are measured, each once. What a thread sends once comes while it
+    warms up."""
     groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
-    found = dict.fromkeys(each.label.text for group in groups for each in group.samplers)
-    return (it for it in found if it in names)
+    often = (
+        each
+        for group in groups
+        for each in group.samplers
+        if group.loops == 1 or not _is_once(each)
+    )
+    return (it for it in dict.fromkeys(each.label.text for each in often) if it in names)
+
+
+def _is_once(sampler: Sampler) -> bool:
+    return any(it.kind == sessions.ONCE for it in sampler.controllers)
 
 
 def _sessions(
@@ -175,26 +185,23 @@ def _sessions(
     """By the names of thread groups: what outlasts a turn of those whose sessions do, and how many
     threads these have. processes: of both sides."""
     around = [it for it in root.active if not it.is_thread_group]
-    lasting = {}
-    for each in root.thread_groups:
-        if each.kind not in _SET_UP and (why := sessions.lasts(each, around)):
-            lasting[each.name] = why
-    once = {it.name for it in plan.groups if it.loops == 1}
-    lasting = {name: why for name, why in lasting.items() if name not in once}
-    expander = expander_of(root, {})
-    threads = {}
+    lasting, threads, expander = {}, {}, expander_of(root, {})
     for each, group in zip(root.thread_groups, plan.groups, strict=True):
-        if each.name not in lasting:
+        if each.kind in _SET_UP:
             continue
+        kept = "" if group.loops == 1 else sessions.lasts(each, around)
+        if not (why := kept or sessions.long_loop(group)):
+            continue
+        lasting[each.name] = why
         level = expander.expand(each.props.get("TargetLevel", "")).value or ""
         found = group.threads or (int(level) if level.isdecimal() else 0)
         least = max(2 * FEWEST, processes)
         if found < least:
             raise PlanError(
-                f"{script}: {lasting[each.name]} outlasts a turn of the threads of {each.name!r}, "
-                "so that all that a thread sends has to go to one side: give the group "
-                f"{least} threads or more, {least // 2} a side (it has {found or 'none known'}), "
-                "or log in and clear the cookies in each turn"
+                f"{script}: {why} outlasts a turn of the threads of {each.name!r}, so that all a "
+                f"thread sends has to go to one side: give the group {least} threads or more, "
+                f"{least // 2} a side (it has {found or 'none known'}), or log in and clear the "
+                "cookies in each turn"
             )
         threads[each.name] = found
     return lasting, threads
@@ -291,6 +298,9 @@ def _remarks(
             f"{some_of(loops, _NAMED)} may send more requests to one side than to the other, by "
             "what that answers: a request is compared with the same request all the same"
         )
+    samplers = [each for group in plan.groups if group.loops != 1 for each in group.samplers]
+    if once := [it.label.text for it in samplers if _is_once(it)]:
+        yield f"sent once a thread, and not compared: {some_of(once, _NAMED)}"
     if any(it.kind == "CacheManager" for it in elements):
         yield (
             "an HTTP Cache Manager knows answers by their URL, and so holds those of each process "

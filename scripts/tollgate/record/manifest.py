@@ -131,7 +131,8 @@ class Execution:
     for remote engines.
     interim: when the samples of one that may end early are evaluated, None where that is done at
     its end alone. decided_s: after how many seconds of measuring such a look ended it; None where
-    none did. stop: what of it showed that the run had to be stopped.
+    none did. stop: what of it showed that the run had to be stopped. stopped_by: the criterion that
+    ended this execution alone.
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     background_cpu: what others took of the cores while it measured, None where that is not known.
@@ -163,6 +164,7 @@ class Execution:
     interim: Annotated[InterimSchedule | None, _names("interim", "looks")] = None
     decided_s: float | None = None
     stop: Stop | None = None
+    stopped_by: str | None = None
     capacity_sha256: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None
     sha256: str | None = None

@@ -14,12 +14,14 @@ from bzt.engine import Reporter
 
 from tollgate.gather.early_decisions import StopDecider
 from tollgate.samples.watch import SampleWatch
+from tollgate.targets.scenarios import kind_of
 from tollgate.taurus.decision_loop import decisions, watches
 from tollgate.taurus.shared import under_way
 
 
 class EarlyStop(Reporter):
-    """Ends the run at the first criterion that fails, and lets `verdict` know which and when."""
+    """Ends the run, or the one of several plans, at the first criterion that fails, and lets
+    `verdict` know which and when."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,10 +40,16 @@ class EarlyStop(Reporter):
 
     def check(self) -> bool:
         """End the run without a failure of Taurus's making."""
+        several = len(self.engine.provisioning.executors) > 1
         for executor, (stop, failed) in decisions(self, "passfail", self.watches):
             self.log.info("%s: stopped: %s", executor.label, failed.line)
             context = self.watches[executor].decider.context
             context.planned.stop = stop
+            if several and kind_of(self.engine.config) == "plan":
+                # Plans of a user's own have nothing to do with each other.
+                context.planned.stopped_by = failed.criterion
+                executor.stop_now()
+                continue
             context.manifest.stopped_by, context.manifest.stopped_at = failed.criterion, time.time()
             raise NormalShutdown
         return super().check()

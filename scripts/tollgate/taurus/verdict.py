@@ -33,7 +33,7 @@ from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
 from tollgate.targets.pm2 import declared_apps
-from tollgate.targets.scenarios import remote_of, targets_of
+from tollgate.targets.scenarios import kind_of, remote_of, targets_of
 from tollgate.taurus import refusals
 from tollgate.taurus.divided import divide
 from tollgate.taurus.shared import problems_as, property_of, under_way
@@ -93,18 +93,23 @@ class Verdict(Reporter):
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
         under_way(self.engine).manifest = made
 
+    @property
+    def _compares(self) -> bool:
+        return kind_of(self.engine.config) == "compare"
+
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
         names = targets_of(scenario, executor.label)
         remote = remote_of(scenario, executor.label)
         declared = declared_apps() if names else {}
         where = f"verdict: execution {executor.label!r}"
-        plan = plan_copy.copy(Path(executor.original_jmx), self.folder, executor.label)
+        script = Path(executor.original_jmx)
+        plan = plan_copy.copy(script, self.folder, executor.label)
         properties = refusals.recorded_properties(
             self.folder / plan, executor.properties, where, self._redaction
         )
         prepared = under_way(self.engine).executions[executor.label]
-        original = prepared.original or Path(executor.original_jmx)
+        original = prepared.original or script
         refusals.refuse_missing_files(original, executor.properties, where)
         return manifest.Execution(
             name=executor.label,
@@ -129,7 +134,8 @@ class Verdict(Reporter):
             forecast=prepared.forecast,
             url=remote.url if remote else None,
             interim=prepared.interim,
-            lint=plan_lint.lint(original, properties),
+            # What the copy that is compared has mended is no remark.
+            lint=plan_lint.lint(script if self._compares else original, properties),
             undivided_properties=prepared.undivided_properties,
         )
 
