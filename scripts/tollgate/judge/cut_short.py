@@ -103,7 +103,7 @@ def stop_of(
         execution.name
         for execution, judged in zip(executions, results, strict=True)
         for criterion, result in zip(execution.criteria, judged, strict=True)
-        if criterion.text == execution.facts.stopped_by
+        if criterion.text == (execution.facts.stopped_by or text)
         and result.decides
         and result.verdict == FAIL
     ]

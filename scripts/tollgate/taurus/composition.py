@@ -130,8 +130,8 @@ def compose(
     only service of a run, if there is one. Raises SettingError."""
     if chosen is not None:
         config["execution"] = [BetterDict.from_dict({"scenario": chosen})]
-    is_own = _compares_own_plan(config, environment or {})
-    if is_own and not config.get("execution", None):  # of URLs, in a suite without services
+    own_plan = _own_plan_compared(config, environment or {})
+    if own_plan and not config.get("execution", None):  # of URLs, in a suite without services
         config["execution"] = [BetterDict.from_dict({"scenario": "compare"})]
         config.merge({"scenarios": {"compare": {"script": "PLAN"}}})
     executions = config.get("execution", [])
@@ -146,7 +146,7 @@ def compose(
     is_only = len(found) == len(executions) == 1
     composed = None
     for _, name in found:
-        composed = _compose(config, read_service(name, services[name]), is_own)
+        composed = _compose(config, read_service(name, services[name]), own_plan)
         _give_secrets(config, composed, environment or {})
     if not (composed and is_only):
         return None
@@ -159,10 +159,12 @@ def compose(
     return composed
 
 
-def _compares_own_plan(config: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
-    """Whether a plan that the user names is compared, in the place of a service's."""
-    named = environment.get("PLAN") or config.get("modules").get("plan", {}).get("path", None)
-    return bool(named) and shape_of(config) == "compare"
+def _own_plan_compared(config: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    """The plan that the user names and that is compared, in the place of a service's; empty for
+    none."""
+    named = environment.get("PLAN") or config.get("modules").get("plan", {}).get("path", None) or ""
+    named = (named or [""])[0] if isinstance(named, list) else named
+    return str(named) if shape_of(config) == "compare" else ""
 
 
 def shape_of(config: Mapping[str, Any]) -> str:
@@ -198,10 +200,10 @@ def plan_of(service: Service, kind: str, shape: str) -> tuple[Path, Parts | None
     return path, parts
 
 
-def _compose(config: BetterDict, service: Service, is_own: bool) -> Composed:
-    """is_own: whether `plan` names another plan."""
+def _compose(config: BetterDict, service: Service, own_plan: str) -> Composed:
+    """own_plan: that takes the place of the service's, empty for none."""
     kind, shape = scenarios.kind_of(config), shape_of(config)
-    plan, parts = (Path(), None) if is_own else plan_of(service, kind, shape)
+    plan, parts = (Path(own_plan), None) if own_plan else plan_of(service, kind, shape)
     given = config["scenarios"][service.name]
     stays = (*_STAYS, *_OF_COMPARE) if shape == "compare" else _STAYS
     made = BetterDict.from_dict({key: it for key, it in given.items() if key in stays})
@@ -209,13 +211,13 @@ def _compose(config: BetterDict, service: Service, is_own: bool) -> Composed:
         one = len(service.settings.urls) == 1
         made["url" if one else "urls"] = service.settings.urls[0] if one else given["urls"]
     made["script"] = os.path.relpath(plan, SUITE)
-    if is_own:
+    if own_plan:
         made.pop("criteria", None)  # of labels of the service's own
     if shape == "compare":
         made.pop("url", None)
     elif service.settings.app:
         made["target"] = service.settings.app
-    if parts or is_own:
+    if parts or own_plan:
         made.merge({"probes": given.get("probes", [])})
     config["scenarios"][service.name] = made
     return Composed(service, shape, plan, parts)
@@ -225,7 +227,7 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
     """Give JMeter what the environment holds for a service, as properties, which no file of the run
     shows. A URL that has one in it would stand in the samples, so these are written without."""
     wanted, jmeter = composed.service.settings.environment, config.get("modules").get("jmeter")
-    plan = composed.plan.read_text(encoding="utf-8")
+    plan = composed.plan.read_text(encoding="utf-8") if composed.plan.is_file() else ""
     for name in wanted:
         if not (value := environment.get(name)):
             raise SettingError(
