@@ -67,6 +67,7 @@ def test_a_visit_is_recorded_and_checked(repo, suite, tmp_path):
     assert refused == 0
 
 
+@pytest.mark.long
 def test_the_recording_is_compared_with_itself_and_no_session_is_refused(repo, suite, tmp_path):
     draft = read_har(load(str(GOLDEN)), "shop")
     config = {"scenarios": {"shop": scenario(draft)}}

@@ -21,6 +21,8 @@ _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
 #: A token of that length that no answer gives may be a password of some kind.
 _LONG = 20
+#: Characters of a text that nobody sends by chance after an answer has given it.
+_NO_CHANCE = 16
 _CREDENTIALS = ("authorization", "proxy-authorization")
 #: Shorter values of secrets are not looked for inside of others.
 _LEAST = 6
@@ -163,7 +165,7 @@ def _is_made(value: str) -> bool:
 
 def _is_meant(given: Given, slot: Slot) -> bool:
     """Whether a request sends what an answer has given, and not by chance the same."""
-    if _is_made(given.value):
+    if _is_made(given.value) or len(given.value) >= _NO_CHANCE:
         return True
     name, wanted, around = _plain(given.name), _plain(slot.name), _plain(given.around)
     singular = {it.removesuffix("s") for it in (name, around) if it}
