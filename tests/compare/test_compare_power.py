@@ -1,11 +1,16 @@
 """What a comparison says that it will find, held against comparisons that are made up."""
 
+import re
+
 import numpy as np
 import pytest
 
 from support.compared import SHORT, compared, judged, verdicts
+from tollgate.compare.answers import Answer, Rehearsal
 from tollgate.compare.model import FAIL, PASS, GateSettings, Requests
+from tollgate.compare.outset import Schedule, set_out
 from tollgate.compare.power import power_of
+from tollgate.compare.record import CompareRecord, SideRecord
 
 QUIET = {"common": 0.02, "stalls": 0.0}
 RATE = 40.0
@@ -74,3 +79,30 @@ def test_several_processes_a_side_ask_for_more_where_each_has_few_requests():
     # However many requests there are, processes differ by themselves.
     service = {"sigma": 0.05, "median_ms": 300.0}
     assert found(SHORT, processes=4, requests=10**7, **service)["typical"].rise > 0.01
+
+
+def own_plan(coin, budget_s=600.0):
+    sides = (SideRecord(name, name, None, None) for name in ("base", "head"))
+    settings = GateSettings(budget_s=budget_s, gates=("typical",))
+    return CompareRecord(*sides, "own", "url", settings, 60.0, 30.0, {}, coin=coin)
+
+
+def answered(label, every_ms, until_ms=10_000):
+    return [
+        Answer(label, n % 2, at, 40 + n % 9, True, f"http://a/{label}", "200 OK")
+        for n, at in enumerate(range(0, until_ms, every_ms))
+    ]
+
+
+def test_a_plan_of_somebodys_own_asks_as_often_as_in_its_rehearsal():
+    seen = Rehearsal(tuple(answered("list", 20) + answered("rare", 500)))
+    schedule = Schedule(("list", "rare"), None, {}, {})
+    made = set_out(own_plan("iteration"), schedule, seen, 2, 0.5)
+    assert (made.record.power, made.properties) == ((), {})
+    lines = {line.split()[5].rstrip(","): line for line in made.lines}
+    # 50 a second of both sides for ten minutes.
+    requests = int(re.search(r"some (\d+) requests", lines["list"])[1])
+    assert requests == pytest.approx(15_000, rel=0.05)
+    assert "in rare, with some 6" in lines["rare"] or "in rare, with some 5" in lines["rare"]
+    assert set_out(own_plan("thread"), schedule, seen, 2, 0.5).lines == []
+    assert set_out(own_plan("iteration"), schedule, Rehearsal(), 2, 0.5).lines == []

@@ -6,6 +6,7 @@ from lxml import etree
 from support import jmx_text as jmx
 from support.jmx_text import group, plan, sampler
 from tollgate.base.urls import Url
+from tollgate.install.tools import jmeter_home
 from tollgate.plan import nodes
 from tollgate.plan.jmx import PlanError, parsed
 from tollgate.plan.read import read_plan
@@ -140,6 +141,13 @@ def test_whoever_is_asked_has_to_be_known(refused, props, why):
 
 def test_a_plan_without_http_is_refused(refused):
     assert "sends no HTTP request" in refused(group(jmx.script("nap", "sleep 1")))
+
+
+def test_a_plan_that_names_no_host_asks_the_sides_alone(made):
+    found = made(group(sampler("home", **place("", path="/a")), sampler("cart")))
+    assert (found.told.place, found.told.labels) == ("", ("home", "cart"))
+    assert found.goes_to_sides("home")
+    assert found.goes_to_sides("cart")
 
 
 def test_a_property_of_the_run_says_whom_a_plan_asks(made):
@@ -320,3 +328,19 @@ def test_the_copy_is_a_plan_that_reads_like_the_original(made):
     read = read_plan(found.copy, {})
     assert [(it.name, it.threads, it.loops) for it in read.groups] == [("visitors", 3, -1)]
     assert etree.tostring(found.tree).count(b"RandomVariableConfig") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "place", "labels"),
+    [
+        ("build-webservice-test-plan", "", "wsf.cdyne.com:80", ("Soap Request",)),
+        ("simple-http-request-test-plan", "", "", ("HTTP Request",)),
+        ("build-adv-web-test-plan", "site.example", "site.example:80", ("Home Page", "Changes")),
+    ],
+)
+def test_jmeters_own_templates_go_to_sides(tmp_path, name, wanted, place, labels):
+    [template] = (jmeter_home() / "bin" / "templates").rglob(f"{name}.jmx")
+    told = write_sided(template, tmp_path / "copy.jmx", {}, wanted, SIDES, USUAL, 5)
+    assert (told.place, told.labels) == (place, labels)
+    others = any("bz.site.example:443" in it for it in told.remarks)
+    assert others == bool(wanted)

@@ -28,7 +28,7 @@ class Executor:
         self.given = {}
 
     @contextlib.contextmanager
-    def again(self, _folder, samples, **given):
+    def again(self, _folder, samples, _jvm_args="", **given):
         self.given = given
         process = subprocess.Popen([sys.executable, "-c", self.script])
         # One each 10 ms for minutes, so that whenever measuring begins, some are within it.

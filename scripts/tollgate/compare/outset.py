@@ -49,7 +49,9 @@ def set_out(
     if record.left_out:
         warnings.append(words.left_out(record.left_out))
     if not of.usual:
-        return Outset(record, {}, warnings, [])
+        return Outset(
+            record, {}, warnings, [*words.power(_power_by_answers(record, of.labels, seen))]
+        )
     found, properties = _pace(of, seen, cores, share)
     if kept:
         properties[mix.PROPERTY] = mix.sequence(kept.weights, of.seed)
@@ -88,6 +90,29 @@ def _pace(
     given = pace.fitting(of.usual, seen.cost, cores, share, is_mix=of.found is not None)
     period_ms = given[pace.PERIOD]
     return replace(found, period_ms=period_ms, why=pace.MEASURED, cost=seen.cost), {**given}
+
+
+def _power_by_answers(
+    record: CompareRecord, labels: Sequence[str], seen: Rehearsal
+) -> tuple[Power, ...]:
+    """Of a plan of a user's own, whose labels are asked as often as in the later half of the
+    rehearsal. Nothing where threads are what was randomized. It is no part of the record: as the
+    threads of such a plan still come, it decides nothing."""
+    ends_ms = sorted(it.end_ms for it in seen.answers)
+    if record.is_by_thread or not ends_ms:
+        return ()
+    half_ms, last_ms = ends_ms[len(ends_ms) // 2], ends_ms[-1]
+    budget_ms = 1000 * record.settings.budget_s
+    times = {it: own for it, own in answers.times(seen.answers, labels).items() if len(own.row)}
+    asked = {
+        label: int(
+            sum(it.label == label and it.end_ms > half_ms for it in seen.answers)
+            * (budget_ms / max(1, last_ms - half_ms) / 2)
+        )
+        for label in times
+    }
+    looks = record.first_s, record.every_s
+    return power_of(record.settings, times, asked, record.processes, looks)
 
 
 def _power(

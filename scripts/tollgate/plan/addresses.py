@@ -125,7 +125,7 @@ def put(element: etree._Element, name: str, text: str) -> None:
 
 
 def spread_credentials(
-    tree: etree._Element, expander: Expander, of: tuple[str, int], urls: Sequence[str]
+    tree: etree._Element, expander: Expander, of: tuple[str | None, int | None], urls: Sequence[str]
 ) -> None:
     """Have what HTTP Authorization and Cookie Managers hold for one service hold for others.
 

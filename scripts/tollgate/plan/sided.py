@@ -26,6 +26,8 @@ from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of, running_expander_of
 
+#: Host and port.
+Place = tuple[str | None, int | None]
 #: Threads of each side that a coin by thread needs at least.
 FEWEST = 8
 COIN, LAST, SEED = "coin", "last_coin", "coin_seed"
@@ -37,11 +39,12 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Sided:
-    """place: of the service that the plan asks. lasting: what outlasts a turn, where the coin falls
-    once a thread; empty where it falls once a turn. threads: of each side, of the group that has
-    the fewest. labels: that go to the service, of those that are compared. repeats: how many
-    requests of a label a toss sends at most, None where that may differ by side. timeouts: after
-    how many ms requests are given up, by property. remarks: lines for people."""
+    """place: of the service that the plan asks, empty where it names none. lasting: what outlasts a
+    turn, where the coin falls once a thread; empty where it falls once a turn. threads: of each
+    side, of the group that has the fewest. labels: that go to the service, of those that are
+    compared. repeats: how many requests of a label a toss sends at most, None where that may differ
+    by side. timeouts: after how many ms requests are given up, by property. remarks: lines for
+    people."""
 
     place: str
     lasting: str
@@ -68,12 +71,12 @@ def write_sided(
     """Write the copy of a plan. made: where to. wanted: the service's `host:port` or host, empty
     for the only one that the plan asks. sides: where base's and head's processes answer. usual_ms:
     timeouts where the plan has none. Raises PlanError, one line."""
+    root, plan = read_tree(script, properties), read_plan(script, properties)
     write(parsed(script), made)
     put_in_place(made, script.parent)
     document = parsed(made)
     tree = nodes.below_test_plan(document)
     _refuse_left_includes(tree, script)
-    root, plan = read_tree(script, properties), read_plan(script, properties)
     expander = running_expander_of(root, properties)
     requests = [*addresses.asked(tree, expander)]
     service = _service(requests, wanted, script)
@@ -97,7 +100,7 @@ def write_sided(
         timeouts,
         tuple(remarks),
     )
-    return Sided(f"{service[0]}:{service[1]}", why, fewest, *found)
+    return Sided(f"{service[0]}:{service[1]}" if service[0] else "", why, fewest, *found)
 
 
 def _refuse_left_includes(tree: etree._Element, script: Path) -> None:
@@ -109,9 +112,11 @@ def _refuse_left_includes(tree: etree._Element, script: Path) -> None:
             )
 
 
-def _service(requests: Sequence[Asked], wanted: str, script: Path) -> tuple[str, int]:
-    """Host and port of the service."""
+def _service(requests: Sequence[Asked], wanted: str, script: Path) -> Place:
+    """Host and port of the service; of a plan that names no host at all, none."""
     active = [it for it in requests if it.is_active]
+    if active and not wanted and all(it.reason == NO_HOST for it in active):
+        return None, None
     known = list(dict.fromkeys((it.host, it.port) for it in active if it.host))
     matching = [it for it in known if wanted in ("", it[0], f"{it[0]}:{it[1]}")]
     places = ", ".join(f"{host}:{port}" for host, port in known)
@@ -156,7 +161,7 @@ def _measure_children(tree: etree._Element) -> bool:
     return bool(found)
 
 
-def _is_of(request: Asked, service: tuple[str, int]) -> bool:
+def _is_of(request: Asked, service: Place) -> bool:
     """What names no host and stands in a fragment has that of whoever runs the fragment."""
     is_of_any = not request.is_active and request.reason == NO_HOST
     return is_of_any or (request.host, request.port) == service
@@ -276,9 +281,7 @@ def _coin_of_threads(order: Sequence[int]) -> etree._Element:
     )
 
 
-def _remarks(
-    root: Element, plan: Plan, requests: Sequence[Asked], service: tuple[str, int]
-) -> Iterator[str]:
+def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Place) -> Iterator[str]:
     """What stays as it is, and where the two sides may differ for the plan's own sake."""
     others = {it.place for it in requests if it.is_active and (it.host, it.port) != service}
     if others:

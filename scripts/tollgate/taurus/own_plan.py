@@ -104,7 +104,8 @@ class OwnPlan(Service):
             self._tell(plans)
 
     def _refuse_several(self, plans: Sequence[NamedPlan], kind: str) -> None:
-        if len(plans) > 1 and (kind == "compare" or os.environ.get("ENGINE")):
+        shares = any(os.environ.get(name) for name in ("ENGINE", "ENGINES"))
+        if len(plans) > 1 and (kind == "compare" or shares):
             raise TaurusConfigError(
                 f"plan: {len(plans)} plans are named, and one is compared, or sent by several "
                 "engines, at a time: name one"

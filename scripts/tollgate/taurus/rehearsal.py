@@ -62,13 +62,14 @@ def rehearse(
     sees_cpu: bool,
     check: Callable[[Sequence[Answer]], Found],
 ) -> Rehearsal:
-    """The load of a comparison for a quarter of a minute or so. given: its period and lag. check:
-    is asked as soon as each label has been, and may raise. Raises RehearsalError, Pm2Error,
-    OSError."""
+    """The load of a comparison for a quarter of a minute or so. given: its period and lag, nothing
+    of a plan of a user's own. check: is asked as soon as each label has been, and may raise. Raises
+    RehearsalError, Pm2Error, OSError."""
     folder = run / FOLDER
     folder.mkdir()
     samples, properties = folder / "kpi.jtl", {"warmup": WARMUP_S, "measured": 600, **given}
-    length_s = MEASURED_S if sees_cpu else 0
+    # How often a plan of a user's own asks shows in its answers alone.
+    length_s = MEASURED_S if sees_cpu or not given else 0
     if mix:
         properties |= rehearsed(mix, given[pace.PERIOD], WARMUP_S, length_s or 1)
         length_s = sees_cpu * max(length_s, len(mix.parts))
@@ -90,7 +91,7 @@ def rehearse(
     answers = _answers(samples)
     if new := check(answers).left_out:
         mix = mix and mix.without([it.name for it in mix.parts_with(new)])
-    return Rehearsal(tuple(answers), _cost(answers, readings, labels, mix) if length_s else None)
+    return Rehearsal(tuple(answers), _cost(answers, readings, labels, mix) if sees_cpu else None)
 
 
 def _cost(
