@@ -51,6 +51,21 @@ def test_the_plan_of_another_suite_knows_its_own_columns(tollgate, refusal, tmp_
     assert tollgate("forecast", file)[:2] == (0, out)
 
 
+def test_the_labels_of_the_only_service_share_a_total_by_their_weights(
+    tollgate, tmp_path, monkeypatch
+):
+    requests = "[{label: a, url: /a, weight: 3}, {label: b, url: /b}]"
+    run_file = f"scenarios: {{shop: {{url: http://h, requests: {requests}}}}}"
+    (tmp_path / "taurus.yml").write_text(run_file)
+    file = tmp_path / "forecast.csv"
+    file.write_text(csv_text(["0,4", "12,8"], header="hour,tps"))
+    monkeypatch.setattr(forecast, "SUITE", tmp_path)
+    code, out, err = tollgate("forecast", file)
+    assert (code, err) == (0, "")
+    assert {"a", "b"} <= set(out.split())
+    assert {"75", "25"} <= set(out.split())
+
+
 def test_a_bad_forecast_exits_1_with_a_line_for_each_error(tollgate, tmp_path):
     file = tmp_path / "forecast.csv"
     file.write_text(csv_text(["0,x,75,25", "12,1,75,20"]))

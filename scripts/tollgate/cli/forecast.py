@@ -15,6 +15,7 @@ from tollgate.forecast.read import read_forecast
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.report.console import steps_table
+from tollgate.service.model import Service, is_service, read_service
 
 DEFAULT = Path("data/forecast.csv")
 #: What `stress`, `load` and `soak` set: see taurus.yml.
@@ -60,10 +61,27 @@ def _plan_of_stress() -> Path:
         ) from None
 
 
+def _only_service() -> Service | None:
+    """Of a suite whose taurus.yml describes one service, with requests, and no plan. Raises
+    SettingError."""
+    try:
+        config = yaml.safe_load((SUITE / RUN_FILE).read_text(encoding="utf-8"))
+        found = {name: it for name, it in config["scenarios"].items() if is_service(it)}
+        [(name, scenario)] = found.items()
+    except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError):
+        return None
+    return None if scenario.get("plans") else read_service(str(name), scenario)
+
+
 def show(arguments: argparse.Namespace) -> int:
-    """Print the steps. Raises ForecastError, PlanError and ShapeError."""
-    plan = arguments.plan or _plan_of_stress()
-    forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)
+    """Print the steps. Raises ForecastError, PlanError, SettingError and ShapeError."""
+    service = None if arguments.plan else _only_service()
+    if service:
+        known = {name: it.slug for it in service.requests for name in (it.label, it.slug)}
+        forecast = read_forecast(arguments.file, known, service.shares)
+    else:
+        plan = arguments.plan or _plan_of_stress()
+        forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)
     steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
     print(steps_table(steps))
     step_s = steps[0].to_s - steps[0].from_s

@@ -271,7 +271,7 @@ def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
     slugs = {name: it.slug for it in parts.requests for name in (it.label, it.slug)}
     capacity = config.get("modules").get("capacity")
     given = capacity.get("of", None)
-    asked = weights(given)
+    asked = {} if given is None else weights(given)
     known = {slugs[it]: n for it, n in asked.items() if it in slugs}
     absent = next((it for it in asked if it not in slugs and (known or closest(it, slugs))), None)
     if absent is not None:
