@@ -86,3 +86,17 @@ def test_the_only_service_is_meant_where_none_is_named(configured):
 
 def test_a_file_that_can_not_be_read_is_left_to_taurus(tmp_path):
     assert with_kinds(tmp_path / "gone.yml") == [str(tmp_path / "gone.yml")]
+
+
+@pytest.mark.parametrize("kind", [it for it in KINDS["cli-aliases"] if it != "plan"])
+def test_each_kind_of_the_package_has_a_plan_of_a_service_that_stands_alone(
+    configured, monkeypatch, tmp_path, kind
+):
+    monkeypatch.setattr(composition, "STATE", tmp_path)
+    config = configured("scenarios: {shop: {url: http://h, requests: [{label: a, url: /}]}}")
+    config.merge(config["cli-aliases"][kind])
+    found = composition.compose(config, composition.only_service(config), {})
+    assert found.plan == tmp_path / f"shop-{kind}.jmx"
+    assert [it["scenario"] for it in config["execution"]] == ["shop"]
+    if kind == "capacity":
+        assert config["modules"]["capacity"]["of"] == {"a": 1.0}
