@@ -43,8 +43,9 @@ def test_base_and_head_become_the_targets_of_the_one_execution(
     assert given == {
         **{f"host_{coin}": "127.0.0.1" for coin in range(8)},
         **{f"protocol_{coin}": "http" for coin in range(8)},
-        **{f"port_{2 * number}": 3001 + number for number in range(4)},
-        **{f"port_{2 * number + 1}": 3005 + number for number in range(4)},
+        # In turn, so that neither side has the ones that start first.
+        **{f"port_{2 * number}": port for number, port in enumerate((3001, 3004, 3006, 3007))},
+        **{f"port_{2 * number + 1}": port for number, port in enumerate((3002, 3003, 3005, 3008))},
         "last_coin": 7,
         "measured": 600,
     }
