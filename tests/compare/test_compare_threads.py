@@ -9,6 +9,7 @@ from scipy import stats
 
 from support.compared import SHORT, finding, judged, remembering
 from tollgate.compare.model import ERRORS, FAIL, PASS, STALLS, TYPICAL, Blocks, Requests, Side
+from tollgate.compare.power import rise_by_threads
 from tollgate.compare.threads import design_effect, error_of_threads, joined
 
 SECONDS = int(SHORT.budget_s)
@@ -87,6 +88,15 @@ def test_a_head_that_is_slower_in_each_thread_fails_and_one_like_base_passes():
     assert finding(slower, TYPICAL, "cart").verdict == FAIL
     settings = replace(SHORT, gates=(TYPICAL, ERRORS, STALLS), typical_effect=0.2)
     assert judged([blocks_of(rng, threads=20, luck=0.02)], settings).verdict == PASS
+
+
+def test_the_smallest_rise_that_threads_luck_lets_be_found_is_found_in_most_runs():
+    settings = replace(SHORT, gates=(TYPICAL,))
+    rng, rise = np.random.default_rng(9), rise_by_threads(8, settings, (60.0, 30.0), 0.05)
+    gates = [judged([blocks_of(rng, luck=0.05, ratio=1 + rise)], settings) for _ in range(30)]
+    assert 17 <= sum(gate.verdict == FAIL for gate in gates) <= 29
+    many = rise_by_threads(80, settings, (60.0, 30.0), 0.05)
+    assert many < rise / 3
 
 
 def test_sides_that_send_unlike_numbers_are_no_lost_samples():

@@ -131,6 +131,20 @@ def power_of(
     return tuple(found)
 
 
+def rise_by_threads(
+    threads: int, settings: GateSettings, looks: tuple[float, float], luck: float
+) -> float:
+    """The rise of a time that fails in FOUND of all runs whose coin is that of a thread, where
+    nothing but the luck of threads stands against it: no look sees less of that than another.
+    threads: of each side. looks: as of power_of. luck: a standard deviation, as a share."""
+    tests = len(settings.gates) * max(1, len(settings.labels))
+    level = nominal_level(_fractions(*looks, settings.budget_s), settings.false_alarm / tests)
+    freedom = 2.0 * (threads - 1)
+    sure = -float(special.stdtrit(freedom, level))
+    found = float(special.nctdtrinc(freedom, 1 - FOUND, sure))
+    return math.expm1(found * luck * math.sqrt(2 / threads))
+
+
 def foretold(found: Iterable[Power]) -> frozenset[Key]:
     """Labels and metrics that are too rare or too short to be decided, but not where nothing of
     their kind would be left: times, stalls, and errors. All labels of a mix together always are."""

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from tollgate.compare.model import GateSettings, Requests
+from tollgate.compare.model import Requests
 
 Floats = NDArray[np.float64]
 
@@ -50,16 +49,6 @@ def _of_side(requests: Requests, influences: Floats) -> tuple[float, float]:
     variance = float(sums @ sums) / len(thread) ** 2 * threads / (threads - 1)
     alike = float(n.sum()) ** 2 / float(n @ n)
     return variance**0.5, max(1.0, alike - 1)
-
-
-def smallest_rise(threads: int, settings: GateSettings, luck: float) -> float:
-    """The rise of the typical request that is found in 80 of 100 runs where nothing but the luck of
-    threads stands against it. threads: of each side. luck: its standard deviation, as a share."""
-    tests = len(settings.gates) * max(1, len(settings.labels))
-    freedom = 2.0 * (threads - 1)
-    sure = -float(special.stdtrit(freedom, settings.false_alarm / tests))
-    found = float(special.stdtrit(freedom, 0.8))
-    return float(np.expm1((sure + found) * luck * (2 / threads) ** 0.5))
 
 
 def design_effect(sides: Sequence[Requests], hits: Sequence[NDArray[np.bool_]]) -> float:

@@ -16,10 +16,9 @@ from tollgate.compare.model import (
     Finding,
 )
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
-from tollgate.compare.power import Power, foretold
+from tollgate.compare.power import Power, foretold, rise_by_threads
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.compare.threads import smallest_rise
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
 
 UNKNOWN = "-"
@@ -143,7 +142,8 @@ def coin(record: CompareRecord, lasting: str, threads: int) -> str:
     outlasts a turn of a thread. threads: of each side."""
     if not record.is_by_thread:
         return "the coin falls once a turn of a thread, which begins a session of its own"
-    rise = format_number(100 * smallest_rise(threads, record.settings, 0.01))
+    looks = record.first_s, record.every_s
+    rise = format_number(100 * rise_by_threads(threads, record.settings, looks, 0.01))
     return (
         f"the coin falls once a thread, for {lasting} outlasts a turn: {threads} threads a side "
         f"are {threads} observations. For each percent by which threads differ (standard "
