@@ -296,6 +296,29 @@ def test_a_folder_that_is_not_there_is_named(refusal, tmp_path):
     assert "is no folder" in refusal("init", tmp_path / "gone")
 
 
-def test_nobody_is_asked_where_there_is_no_terminal(monkeypatch):
-    monkeypatch.setattr("builtins.input", lambda _: pytest.fail("it asks"))
-    assert command._asked("name", "shop") == "shop"
+@pytest.fixture
+def on_terminal(monkeypatch):
+    """Has answers be given on a terminal."""
+
+    def answer(*words):
+        given = iter(words)
+        monkeypatch.setattr(command, "_is_terminal", lambda: True)
+        monkeypatch.setattr("builtins.input", lambda _: next(given))
+
+    return answer
+
+
+def test_on_a_terminal_a_person_names_the_service_and_may_leave_out_a_document(
+    init, repository, on_terminal
+):
+    root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER, openapi_json=OPENAPI)
+    on_terminal("store", "no")
+    init(root)
+    assert [*labels_of(root, "store")] == ["home", "healthz"]
+
+
+def test_no_answer_on_a_terminal_means_what_was_proposed(init, repository, on_terminal):
+    root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER, openapi_json=OPENAPI)
+    on_terminal("", "")
+    init(root)
+    assert [*labels_of(root, "shop")] == ["list", "item"]

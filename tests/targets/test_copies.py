@@ -16,8 +16,8 @@ def ecosystem(tmp_path, monkeypatch):
         (tmp_path / name).write_text("")
     monkeypatch.delenv(copies.VARIABLE, raising=False)
 
-    def write(*apps):
-        file = tmp_path / "ecosystem.config.js"
+    def write(*apps, name="ecosystem.config.js"):
+        file = tmp_path / name
         file.write_text(f"module.exports = {{ apps: {json.dumps(apps)} }};")
         monkeypatch.setattr(pm2, "ECOSYSTEM", file)
         return pm2.declared_apps()
@@ -39,6 +39,11 @@ def test_a_declared_app_is_its_own_side_of_one_process(ecosystem):
     found = ecosystem(shop(**SIDES))["shop"]
     assert found.args == ("--listen", "4000", "--data", "/srv/shop/1")
     assert found.env == {"PORT": "4000", "DATA": "store-shop-1"}
+
+
+def test_where_files_are_es_modules_the_apps_stand_in_one_that_is_none(ecosystem, tmp_path):
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    assert [*ecosystem(shop(), name="ecosystem.config.cjs")] == ["shop"]
 
 
 def test_each_process_of_a_side_has_its_port_its_side_and_its_number(ecosystem):

@@ -152,9 +152,13 @@ def _of_suite(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]
 
 def _asked(what: str, default: str) -> str:
     """What a person at a terminal answers; the default for nobody."""
-    if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _is_terminal():
         return default
     return input(f"{what} [{default}]: ").strip() or default
+
+
+def _is_terminal() -> bool:
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _show(
