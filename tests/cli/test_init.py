@@ -143,14 +143,16 @@ def test_what_it_writes_is_read_by_a_run_of_each_kind(init, repository):
 def test_it_overwrites_nothing_and_adds_what_is_missing(init, repository):
     root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER)
     init(root)
-    (root / "reports" / "README.md").unlink()
+    for gone in ("reports/README.md", "ecosystem.config.js", "data/forecast.csv"):
+        (root / gone).unlink()
     (root / "taurus.yml").write_text((root / "taurus.yml").read_text() + "# mine\n")
     before = files_of(root)
     out = init(root)
-    assert out.splitlines()[0].split() == ["made", "reports/README.md"]
+    made = {line.removeprefix("made").strip() for line in out.splitlines() if "made " in line}
+    assert made == {"reports/README.md", "ecosystem.config.js", "data/forecast.csv"}
     after = files_of(root)
-    assert after.pop("reports/README.md")
-    assert after == before
+    assert {it: text for it, text in after.items() if it not in made} == before
+    assert apps_of(root)[0]["name"] == "shop"
     assert init(root).startswith("nothing is missing")
 
 
@@ -247,6 +249,29 @@ def test_a_service_that_runs_already_is_asked_what_it_knows(init, repository):
 class _Items(Handler):
     def respond(self):
         self.answer(200 if self.path == "/items" else 404, "[]")
+
+
+def test_requests_may_be_named_in_place_of_a_document(init, repository):
+    root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER)
+    init(root, "--request", "GET /items/${id}")
+    assert labels_of(root, "shop") == {"items-id": "/items/${id}"}
+    assert files_of(root)["data/shop.csv"].startswith("id\n1\n")
+
+
+def test_the_file_of_ci_stands_at_the_top_of_the_repository(init, repository):
+    root = repository(services__shop__server_js=SERVER)
+    folder = root / "services" / "shop"
+    (folder / "package.json").write_text('{"name": "shop", "main": "server.js"}')
+    init(folder)
+    assert "services/shop" in files_of(root)[".github/workflows/tollgate.yml"]
+    assert "services/shop/taurus.yml" in files_of(root)
+
+
+def test_a_suite_that_has_a_service_gets_no_other_one_by_init(init, repository, refusal):
+    root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER, openapi_json=OPENAPI)
+    init(root)
+    said = refusal("init", root, "--from", root / "openapi.json")
+    assert "has the service 'shop' already: add another one by `tollgate new target`" in said
 
 
 def test_git_ignores_what_runs_leave_and_each_line_once(init, repository):

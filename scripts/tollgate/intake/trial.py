@@ -47,7 +47,7 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
         raise IntakeError(
             f"{url} answers none of the {len(draft.requests)} requests rightly, such as "
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service there, or name "
-            "another URL by --url"
+            "another URL, or its requests"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
     data = {

@@ -6,6 +6,7 @@ It writes what is missing and overwrites nothing, so that it may be called again
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=Path(), help="default: this one")
     parser.add_argument("--name", help="of the service; default: that of the package")
     parser.add_argument("--url", help="a service that runs already, in place of an app")
-    named = "an operation of OpenAPI that may write, such as 'POST /orders'; repeatable"
+    named = "what it is asked; with OpenAPI an operation that may write; repeatable"
     parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=named)
     add_source(parser)
     parser.set_defaults(command=init)
@@ -43,11 +44,18 @@ def init(arguments: argparse.Namespace) -> int:
         raise InitError(f"{folder} is no folder: name one, such as the repository's")
     found = look(folder)
     remarks: list[str] = []
-    there = texts.service_of(folder)
+    name, there = texts.service_of(folder)
+    if there and (arguments.source or arguments.request or arguments.url):
+        raise InitError(
+            f"{folder / RUN_FILE} has the service {name!r} already: add another one by "
+            "`tollgate new target`"
+        )
     target = None if there else _target(arguments, folder, found, remarks)
-    name = there or target.name
-    new = {} if target is None else _of_service(folder, found, target, remarks)
-    new |= _of_suite(folder, name, target.draft.secrets if target else ())
+    name, app = (name, there.get("app")) if there else (target.name, target.app)
+    new = _around(folder, found, app, remarks)
+    if target:
+        new |= {RUN_FILE: texts.run_file(target), **target_files.new_files(target)}
+    new |= _of_ci(folder, name, target.draft.secrets if target else there.get("environment") or ())
     changed = {}
     if target and (folder / RUN_FILE).exists():
         changed[RUN_FILE] = target_files.with_service((folder / RUN_FILE).read_text(), target)
@@ -65,7 +73,8 @@ def _target(
 ) -> NewTarget:
     """The service, with where it answers and what it is asked."""
     name = arguments.name or _asked("name of the service", found.name)
-    checked(NewTarget(name))
+    requests = () if arguments.source or found.sources else tuple(arguments.request or ())
+    checked(NewTarget(name, requests=requests))
     target_files.refuse_taken(name, {})
     draft = _draft(arguments, folder, found, name, remarks)
     remote = read_remote(arguments.url, name) if arguments.url else None
@@ -101,7 +110,7 @@ def _draft(
             remarks.append(f"the requests are those of {sources[0]}{others}")
             return draft
     if arguments.request:
-        raise InitError("--request names operations of OpenAPI: name the document by --from")
+        return target_files.draft_of_words(name, arguments.request)
     return _of_routes(found, remarks)
 
 
@@ -125,14 +134,11 @@ def _of_routes(found: Found, remarks: list[str]) -> Draft:
     return Draft(tuple(requests), probes=probes)
 
 
-def _of_service(
-    folder: Path, found: Found, target: NewTarget, remarks: list[str]
-) -> dict[str, str]:
-    """The files that describe the service."""
-    new = {RUN_FILE: texts.run_file(target), **target_files.new_files(target)}
-    new[texts.FORECAST] = texts.forecast()
-    if target.app and found.start and not texts.has_ecosystem(folder):
-        new[texts.ecosystem_name(found)] = texts.ecosystem(target.app, found.start)
+def _around(folder: Path, found: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
+    """The files beside taurus.yml. app: that is tested, if any is."""
+    new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.reports()}
+    if app and found.start and not texts.has_ecosystem(folder):
+        new[texts.ecosystem_name(found)] = texts.ecosystem(app, found.start)
         if not found.start.reads_port:
             remarks.append(
                 f"{found.start.script} listens at {found.start.port} whatever PORT says: have it "
@@ -141,13 +147,14 @@ def _of_service(
     return new
 
 
-def _of_suite(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
-    """The files around it. Those of CI stand at the top of the repository."""
-    new = {texts.REPORTS: texts.reports()}
+def _of_ci(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
+    """The files of CI, which stand at the top of the repository; none where there is none."""
     repository = texts.repository_of(folder)
-    if repository == folder.resolve():  # in a folder below it, another suite may be there already
-        new |= ci.files(repository, folder, name, secrets)
-    return new
+    if repository is None:
+        return {}
+    top = Path(os.path.relpath(repository, folder.resolve()))
+    files = ci.files(repository, folder, name, secrets)
+    return {(top / path).as_posix(): text for path, text in files.items()}
 
 
 def _asked(what: str, default: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -35,19 +37,20 @@ Git ignores everything here except this page.
 _LEAST, _MOST = 2, 10
 
 
-def service_of(folder: Path) -> str | None:
-    """The service that a folder's taurus.yml has; its first of several. Raises InitError."""
+def service_of(folder: Path) -> tuple[str, Mapping[str, Any]]:
+    """(name, settings) of the service that a folder's taurus.yml has, of its first of several; both
+    are empty for none. Raises InitError."""
     path = folder / RUN_FILE
     try:
         read = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return None
+        return "", {}
     except (OSError, ValueError, yaml.YAMLError) as problem:
         line = " ".join(str(problem).split())
         raise InitError(f"{path} can't be read: {line}: correct it, or move it away") from None
     scenarios = read.get("scenarios") if isinstance(read, dict) else None
     scenarios = scenarios if isinstance(scenarios, dict) else {}
-    return next((str(name) for name, it in scenarios.items() if is_service(it)), None)
+    return next(((str(name), it) for name, it in scenarios.items() if is_service(it)), ("", {}))
 
 
 def run_file(target: NewTarget) -> str:

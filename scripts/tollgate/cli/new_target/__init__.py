@@ -109,7 +109,8 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
     """(the draft, where the service answers). What answers at a URL that somebody has named here
     says which guesses are right; no other host is asked. Raises IntakeError."""
     place = remote or read_remote(draft.url, arguments.name)
-    is_named = remote is not None or urlsplit(arguments.source).hostname == place.host
+    source = arguments.source or ""
+    is_named = source and (remote is not None or urlsplit(source).hostname == place.host)
     return (tried(draft, place.url, os.environ) if is_named else draft), place
 
 

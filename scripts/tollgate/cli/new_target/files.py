@@ -87,10 +87,10 @@ class NewTarget:
             paths = tuple(f"/{self.name}/{n}" for n, _ in squares)
             answers = tuple(rf"n\W+{n}\W+square\W+{it}\b" for n, it in squares)
             return Draft((request,), {"path": paths, "answer": answers}, probes=(probe,))
-        return _draft_of_words(self.name, self.requests)
+        return draft_of_words(self.name, self.requests)
 
 
-def _draft_of_words(name: str, requests: Iterable[str]) -> Draft:
+def draft_of_words(name: str, requests: Iterable[str]) -> Draft:
     """Of requests such as `GET /items/${id}`, whose variables are numbers."""
     found: dict[str, dict[str, Any]] = {}
     for each in requests:
