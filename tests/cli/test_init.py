@@ -300,8 +300,8 @@ def test_git_ignores_what_runs_leave_and_each_line_once(init, repository):
         ({"name": "shop"}, ("--from", "no.json"), "no.json can't be read: No such file"),
         (
             {"name": "shop"},
-            ("--url", "http://a", "--request", "GET /"),
-            "name the document by --from",
+            ("--url", "http://a", "--request", "items"),
+            "--request 'items' is none",
         ),
     ],
 )
