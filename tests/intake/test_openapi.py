@@ -130,6 +130,13 @@ def test_two_parameters_of_one_name_share_a_column_only_where_they_have_the_same
     assert [it["url"] for it in found.requests] == ["/a/${id}", "/b/${id}", "/c/${id_2}"]
 
 
+def test_a_required_header_is_a_column_whose_values_are_not_encoded(draft):
+    day = parameter("X-Day", "header", {"type": "string", "format": "date-time"}, required=True)
+    found = draft({"/items": {"get": operation(day)}})
+    assert found.requests[0]["headers"] == {"X-Day": "${X_Day}"}
+    assert found.data["X_Day"][0] == "2026-01-02T12:00:00Z"
+
+
 def test_what_may_write_is_left_out_and_named_unless_it_is_asked_for(draft):
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}}
     post = operation(status="201", operationId="order", requestBody=body)

@@ -39,7 +39,6 @@ class _Reading:
     prefix: str
     draws: Random = field(default_factory=lambda: Random(_SEED))  # noqa: S311 - no secrets
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
     slugs: set[str] = field(default_factory=set)
     secrets: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -185,7 +184,8 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
         return
     if place == "header" and name.lower() in _OWN_HEADERS:
         return
-    found = values.column(parameter, schema, reading.draws)
+    # By its name: the same parameter of two operations has the same values.
+    found = values.column(parameter, schema, Random(name))  # noqa: S311 - no secrets
     if found.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
         _put(asked, place, name, reference if place == "header" else _in_url(reference), "")
@@ -193,14 +193,15 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
         return
     if not is_required and (found.is_guess or place == "header"):
         return
-    first, variable = found.values[0], _variable(reading, name, found)
+    texts = tuple(_text(it, place != "header") for it in found.values)
+    variable = _variable(reading, name, texts)
     if found.is_guess:
         asked.guesses.append(variable)
-        if not values.allows(schema, first):
+        if not values.allows(schema, found.values[0]):
             reading.remarks.append(
                 f"the values of {variable!r} do not match {schema['pattern']!r}: correct them"
             )
-    _put(asked, str(place), name, f"${{{variable}}}", _text(first))
+    _put(asked, str(place), name, f"${{{variable}}}", texts[0])
 
 
 def _put(asked: _Asked, place: str, name: str, reference: str, value: str) -> None:
@@ -226,29 +227,25 @@ def _in_url(reference: str) -> str:
     return f"${{__urlencode({reference})}}"
 
 
-def _variable(reading: _Reading, name: str, found: values.Drawn) -> str:
+def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
     """The column of a parameter: that of another operation where both have the same values."""
     stem = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
     stem = f"a_{stem}" if stem in _TAKEN or stem[0].isdigit() else stem
-    texts = tuple(map(_text, found.values))
-    # What is drawn for a format of its own is drawn anew for each operation.
-    key = json.dumps([stem, found.is_guess or texts, type(found.values[0]).__name__])
-    if key not in reading.names:
-        number, unique = 1, stem
-        while unique in reading.columns:
-            number += 1
-            unique = f"{stem}_{number}"
-        reading.names[key], reading.columns[unique] = unique, texts
-    return reading.names[key]
+    number, unique = 1, stem
+    while reading.columns.get(unique, texts) != texts:
+        number += 1
+        unique = f"{stem}_{number}"
+    reading.columns[unique] = texts
+    return unique
 
 
-def _text(value: object) -> str:
-    """A value as a URL holds it. Of a list its first item: each item has a name of its own."""
+def _text(value: object, in_url: bool) -> str:
+    """A value as it is sent. Of a list its first item: each item has a name of its own."""
     if isinstance(value, list):
         value = value[0] if value else ""
     if isinstance(value, bool | dict):
         value = json.dumps(value)
-    return quote(str(value), safe="")
+    return quote(str(value), safe="") if in_url else str(value)
 
 
 #: In place of a body that can't be made.
