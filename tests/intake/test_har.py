@@ -241,20 +241,32 @@ def test_a_secret_within_another_text_is_found(tmp_path):
     text = entry(f"{OWN}/log", method="POST", at_s=0.2)
     text["request"]["postData"] = {"mimeType": "text/plain", "text": "user=ann password=p4ss"}
     xml = entry(f"{OWN}/soap", method="POST", at_s=0.3)
-    body = "<a><user>ann</user><password>p4ss</password></a>"
+    body = "<a pin-code-secret='p4ss'><user>ann</user><X-Password>p4ss</X-Password></a>"
+    cdata = entry(f"{OWN}/cdata", method="POST", at_s=0.4)
+    inner_xml = "<password><![CDATA[p4ss]]></password>"
+    cdata["request"]["postData"] = {"mimeType": "text/xml", "text": inner_xml}
     xml["request"]["postData"] = {"mimeType": "text/xml", "text": body}
     found = draft(
         tmp_path,
         entry(f"{OWN}/"),
         entry(f"{OWN}/in", method="POST", at_s=0.1, json_body={"payload": inner}),
-        *(text, xml),
+        *(text, xml, cdata),
     )
     assert "p4ss" not in str(found)
     asked = steps(found)
     assert asked["post-in"]["body"] == {"payload": "${__P(SHOP_PAYLOAD_json)}"}
-    escaped = "${__escapeXml(${__P(SHOP_PASSWORD)})}"
-    assert asked["post-soap"]["body"] == body.replace("p4ss", escaped)
-    assert any("POST /log" in it for it in found.remarks)
+    wanted = body.replace("'p4ss'", "'${__escapeXml(${__P(SHOP_PIN_CODE_SECRET)})}'")
+    wanted = wanted.replace(">p4ss<", ">${__escapeXml(${__P(SHOP_X_PASSWORD)})}<")
+    assert asked["post-soap"]["body"] == wanted
+    assert [it for it in asked if it in ("post-log", "post-cdata")] == []
+    assert sum("POST /" in it for it in found.remarks) == 2
+
+
+def test_a_recording_whose_cookies_chrome_has_left_out_is_remarked(tmp_path):
+    one = entry(f"{OWN}/", kind="document", mime="text/html")
+    assert any("Chrome" in it for it in draft(tmp_path, one).remarks)
+    other = entry(f"{OWN}/me", at_s=0.1, kind="xhr", headers={"Cookie": "a=b"})
+    assert not any("Chrome" in it for it in draft(tmp_path, one, other).remarks)
 
 
 def test_what_jmeter_would_evaluate_is_left_out(tmp_path):
@@ -313,6 +325,7 @@ def test_a_visit_to_the_shop_that_chromium_has_recorded():
     taken = {name: asked[name]["url"] for name in ("items-id", "post-cart-id")}
     assert taken == {"items-id": "/items/${items_2_id}", "post-cart-id": "/cart/${items_2_id}"}
     assert asked["post-orders"]["body"] == '{"item": ${items_2_id}}'
-    left, to_set = found.remarks
+    left, to_keep, to_set = found.remarks
+    assert "git" in to_keep
     assert left == "left out: 1 to other hosts: localhost (1)"
     assert "SHOP_PASSWORD" in to_set

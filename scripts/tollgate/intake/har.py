@@ -78,6 +78,13 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
     variables = Variables(name)
     cookies = _cookies(kept, variables, remarks)
     variables.put(steps)
+    if variables.secrets:
+        remarks.append(f"{source.name} holds what is secret: keep it out of git")
+    if _is_sanitized(entries):
+        remarks.append(
+            "it has no cookie at all: Chrome leaves them out, unless its settings allow a HAR with "
+            "sensitive data"
+        )
     requests = _visit(kept, steps, name, remarks)
     return Draft(
         requests=(requests,),
@@ -109,6 +116,14 @@ def _entries(source: Source) -> list[_Entry]:
             raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
         found.append(entry)
     return sorted(found, key=lambda it: it.began_s)
+
+
+def _is_sanitized(entries: Iterable[_Entry]) -> bool:
+    """Whether Chrome may have taken cookies out: it writes the kinds of requests beside them."""
+    return all(
+        it.kind and not (it.header("cookie") or it.header("set-cookie", "response"))
+        for it in entries
+    )
 
 
 def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
@@ -169,7 +184,8 @@ def _unfit(entry: _Entry) -> str:
     message = Message.of(entry.request)
     if message.kind == "files":
         return "which sends files"
-    if message.kind == "text" and holds_secret(message.body):
+    has_cdata = message.kind == "xml" and "<![CDATA[" in message.body
+    if has_cdata or (message.kind == "text" and holds_secret(message.body)):
         return "whose text holds what may be a secret"
     if "${" in json.dumps([message.segments, message.query, message.headers, message.body]):
         return "which holds ${, a variable to JMeter"

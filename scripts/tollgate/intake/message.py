@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
@@ -18,7 +19,11 @@ _OWN_HEADERS = re.compile(
 )
 _FORM, _JSON = "application/x-www-form-urlencoded", "json"
 _SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
-_XML = re.compile(r"(?P<head><(?:\w+:)?(?P<name>\w+)(?:\s[^<>]*)?>)(?P<value>[^<>]+)(?=</)")
+#: An element with a text, and an attribute: its name and the value.
+_XML = (
+    re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)"),
+    re.compile(r"""\s(?:[\w.-]+:)?(?P<name>[\w.-]+)\s*=\s*(["'])(?P<value>[^<>]+?)(?=\2)"""),
+)
 #: A part of a path that names what is asked for; others may be numbers of things, or secrets.
 WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
 #: Around a variable that stands for a number of JSON.
@@ -91,8 +96,9 @@ class Message:
             found += _leaves(self, "body", "")
         elif self.kind == "xml":
             found += [
-                Slot("xml", it["name"], it["value"], _replacer(self, it[0], it["value"]))
-                for it in _XML.finditer(self.body)
+                Slot("xml", it["name"], unescape(it["value"]), _replacer(self, it[0], it["value"]))
+                for pattern in _XML
+                for it in pattern.finditer(self.body)
             ]
         return found
 

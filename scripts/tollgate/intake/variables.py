@@ -3,12 +3,13 @@ of that answer, what is secret comes from the environment."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from tollgate.intake.answers import Given
 from tollgate.intake.message import Message, Slot
@@ -47,6 +48,7 @@ class Variables:
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._values: dict[str, str] = {}
+        self._within = Redaction()  # knows what is secret within other values
         self.secrets: dict[str, str] = {}
         self.remarks: list[str] = []
 
@@ -84,7 +86,7 @@ class Variables:
                 if given.value not in sent:
                     offered.setdefault(given.value, []).append((step, given))
         for step in steps:
-            self._hide(step.message)
+            self._hide(step)
 
     def _put_one(
         self,
@@ -101,6 +103,8 @@ class Variables:
         elif any(len(it) >= _LEAST and it in slot.value for it in self._values.values()):
             pass  # what is secret in one place is hidden in all others at the end
         elif words := _secret(slot):
+            self._within.text(slot.value)
+            self._within.settings(_parsed(slot.value))
             self.secret(words[0], slot.value, f"{words[1]} of {step.label}", slot)
         elif _is_made(slot.value) and slot.value not in sent:
             self.remarks.append(
@@ -109,8 +113,9 @@ class Variables:
                 "see whether it still holds"
             )
 
-    def _hide(self, message: Message) -> None:
+    def _hide(self, step: Step) -> None:
         """What is secret in one place is so in all others."""
+        message = step.message
         for name, value in self._values.items():
             if len(value) < _LEAST:
                 continue
@@ -119,6 +124,9 @@ class Variables:
                     slot.put(slot.value.replace(value, _reference(name, slot)))
             if isinstance(message.body, str):
                 message.body = message.body.replace(value, _reference(name))
+        for slot in message.slots():
+            if self._within.hide(slot.value) != slot.value:
+                self.secret(slot.name, slot.value, f"a value of {step.label}", slot)
 
 
 def _reference(name: str, slot: Slot | None = None) -> str:
@@ -191,6 +199,14 @@ def holds_secret(text: str) -> bool:
     """Whether a text names a secret that is in it, or has a word that could be one."""
     words = re.findall(r"[\w.~+/=-]{20,}", text)
     return Redaction().text(text) != text or any(map(_is_opaque, words))
+
+
+def _parsed(text: str) -> Any:
+    """What a text says that is JSON, or the query of a URL."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return dict(parse_qsl(text.partition("?")[2]))
 
 
 def _is_opaque(value: str) -> bool:
