@@ -388,3 +388,59 @@ def test_a_secret_is_asked_with_where_the_environment_has_it_and_said_nowhere(dr
 class _Closed(Handler):
     def respond(self):
         self.answer(200 if self.path in ("/open", "/closed?k=right%26") else 403)
+
+
+def test_swagger_2_has_bodies_forms_and_schemas_in_other_places(tmp_path):
+    form = [
+        {"name": "user", "in": "formData", "type": "string", "required": True},
+        {"name": "age", "in": "formData", "type": "integer", "required": True},
+    ]
+    file = [{"name": "picture", "in": "formData", "type": "file", "required": True}]
+    body = [{"name": "it", "in": "body", "schema": {"$ref": "#/definitions/Item"}}]
+    answer = {"200": {"description": "", "schema": {"$ref": "#/definitions/Item"}}}
+    item = {
+        "type": "object",
+        "required": ["id"],
+        "properties": {"id": {"type": "integer", "x-nullable": True}},
+    }
+    document = {
+        "swagger": "2.0",
+        "info": {"title": "a", "version": "1"},
+        "host": "shop.example",
+        "basePath": "/v2/",
+        "schemes": ["https", "http"],
+        "produces": ["application/json"],
+        "definitions": {"Item": item},
+        "paths": {
+            "/items": {"get": {"responses": answer}},
+            "/form": {"post": {"parameters": form, "responses": answer}},
+            "/file": {"post": {"parameters": file, "responses": answer}},
+            "/body": {"put": {"parameters": body, "responses": answer}},
+        },
+    }
+    path = tmp_path / "swagger.json"
+    path.write_text(json.dumps(document))
+    found = read_openapi(load(str(path)), "shop", ("POST /form", "POST /file", "PUT /body"))
+    assert found.url == "https://shop.example"
+    asked = by_label(found)
+    assert asked["GET /items"]["url"] == "/v2/items"
+    assert asked["POST /form"]["body"] == {"user": "user-1", "age": "1"}
+    assert "headers" not in asked["POST /form"]
+    assert asked["PUT /body"]["body"] == {"id": 1}
+    assert asked["PUT /body"]["headers"] == {"Content-Type": "application/json"}
+    assert [*asked] == ["GET /items", "POST /form", "PUT /body"]
+    assert found.remarks == ("left out POST /file: it sends multipart/form-data",)
+    assert json_schema.mismatch(found.answers["GET /items"], '{"id": null}') == ""
+
+
+def test_what_is_nested_without_an_end_is_cut_off(draft):
+    wide = {name: {"$ref": "#/components/schemas/Item"} for name in "abcdefgh"}
+    names = "abcdefghijkl"
+    schemas = {
+        name: {"properties": {it: {"$ref": f"#/components/schemas/{it}"} for it in names}}
+        for name in names
+    }
+    item = {"type": "object", "properties": wide}
+    paths = {"/items": {"get": operation(schema={"$ref": "#/components/schemas/a"})}}
+    found = draft(paths, components={"schemas": {**schemas, "Item": item}})
+    assert json_schema.mismatch(found.answers["GET /items"], '{"a": {"b": {}}}') == ""

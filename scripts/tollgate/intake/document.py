@@ -28,6 +28,8 @@ _VALIDATORS = {
 }
 #: References within references that are put in place; what is recursive ends there.
 _DEEPEST = 12
+#: Parts of one operation; beyond these anything is allowed.
+_MOST = 20_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Document:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.root = source.parsed()
+        self._left = _MOST
         self.version = self._version()
         if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
@@ -99,7 +102,8 @@ class Document:
 
     def expanded(self, node: Any, where: str) -> Any:
         """A part of the document with all references in place. Where something refers to itself,
-        anything is allowed. where: for messages."""
+        and behind the first thousands of parts, anything is allowed. where: for messages."""
+        self._left = _MOST
         return self._expanded(node, self._resolver, (), where)
 
     def _expanded(self, node: Any, resolver: Any, inside: tuple[str, ...], where: str) -> Any:
@@ -107,10 +111,11 @@ class Document:
             return [self._expanded(it, resolver, inside, where) for it in node]
         if not isinstance(node, Mapping):
             return node
+        self._left -= 1
         reference = node.get("$ref")
         if not isinstance(reference, str):
             return {key: self._expanded(it, resolver, inside, where) for key, it in node.items()}
-        if reference in inside or len(inside) > _DEEPEST:
+        if reference in inside or len(inside) > _DEEPEST or self._left < 0:
             return {}
         try:
             found = resolver.lookup(reference)
