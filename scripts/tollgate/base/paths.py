@@ -36,8 +36,8 @@ def no_suite() -> str | None:
     if (SUITE / RUN_FILE).is_file():
         return None
     return (
-        f"there is no {RUN_FILE} in {SUITE} or above it: go to a folder that has one, or name it: "
-        "tollgate -C FOLDER ..."
+        f"there is no {RUN_FILE} in {SUITE} or above it: make one by `tollgate init`, or name a "
+        "folder that has one: tollgate -C FOLDER ..."
     )
 
 
