@@ -274,6 +274,15 @@ def test_a_suite_that_has_a_service_gets_no_other_one_by_init(init, repository, 
     assert "has the service 'shop' already: add another one by `tollgate new target`" in said
 
 
+def test_what_a_browser_asks_for_is_no_route(init, repository):
+    files = {"server_js": "require('http').createServer().listen(1234)"}
+    root = repository(
+        {"name": "shop", "main": "server.js"}, **files, public__page_js="axios.get('/users')"
+    )
+    assert "/users" not in init(root)
+    assert labels_of(root, "shop") == {"home": "/"}
+
+
 def test_git_ignores_what_runs_leave_and_each_line_once(init, repository):
     root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER)
     (root / ".gitignore").write_text("node_modules\n.tollgate/")

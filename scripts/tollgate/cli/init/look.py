@@ -24,6 +24,8 @@ _SUFFIXES = (".js", ".cjs", ".mjs")
 _PORT = re.compile(r"\bPORT\b[^\n]{0,40}?(?:\|\||\?\?|,)\s*['\"]?(\d{2,5})\b")
 _LISTEN = re.compile(r"\.listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})\b")
 _ROUTE = re.compile(r"\.get\(\s*(['\"`])(/[^'\"`\s]*)\1")
+#: Of a file whose `.get('/...')` is a route, and no request of a browser.
+_SERVES = re.compile(r"express|fastify|koa|hono|restify|createServer|Router\(")
 _HEALTH = re.compile(
     r"/(?:.*/)?_?(health\w*|healthz|livez?|liveness|readyz?|readiness|ping|status)"
 )
@@ -68,7 +70,8 @@ def look(folder: Path) -> Found:
     files = list(_files(folder, _DEPTH))
     entry = _entry(folder, package)
     texts = _sources(folder, files, entry)
-    paths = dict.fromkeys(path for text in texts for _, path in _ROUTE.findall(text))
+    served = filter(_SERVES.search, texts)
+    paths = dict.fromkeys(path for text in served for _, path in _ROUTE.findall(text))
     routes = tuple(it for it in paths if not re.search(r"[:*(){}?+$]", it))
     health = next((it for it in routes if _HEALTH.fullmatch(it)), "")
     return Found(
