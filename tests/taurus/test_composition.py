@@ -165,3 +165,12 @@ def test_a_suite_without_services_compares_a_plan_by_urls():
         config["execution"] = []
         assert composition.compose(config, composition.only_service(config), {}) is None
         assert [it["scenario"] for it in config["execution"]] == ["compare"]
+
+
+def test_a_plan_of_ones_own_gets_the_secrets_that_it_reads_also_in_what_it_includes(composed):
+    folder = SUITE / "plans"
+    scenario = {"app": "fork", "plans": str(folder), "environment": ["SHOP_KEY"]}
+    found, config = composed("check", "mine", scenario, {"SHOP_KEY": "a"})
+    assert found.plan == folder / "check.jmx"
+    assert "SHOP_KEY" not in config["modules"]["jmeter"]["properties"]
+    assert config["modules"]["jmeter"]["csv-jtl-flags"]["url"] is True

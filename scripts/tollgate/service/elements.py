@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +88,6 @@ class Parts:
         """Whether an arrival of some label sends several requests, one after the other."""
         return any(len(it.samples) > 1 for it in self.requests)
 
-    def has_in_urls(self, properties: Iterable[str]) -> bool:
-        """Whether the URL of some request may hold one of these properties of JMeter."""
-        around = (it.itertext() for it in self.common if it.tag == "Arguments")
-        urls = (_url_texts(it) for each in self.requests for it in each.elements)
-        text = "\n".join(chain.from_iterable([*around, *urls]))
-        return any(reads_property(text, name) for name in properties)
-
     @property
     def pause_s(self) -> float:
         """How long the pauses of an arrival keep a thread, on average."""
@@ -107,10 +99,17 @@ class Parts:
         return copies([*self.common, *self.data])
 
 
-def _url_texts(element: etree._Element) -> Iterator[str]:
-    """What a URL is made of: paths, arguments of requests without a body, variables."""
-    yield from (text for it in element.iter("Arguments") for text in it.itertext())
-    for sampler in element.iter(*_HTTP):
+def has_in_urls(root: etree._Element, properties: Iterable[str]) -> bool:
+    """Whether the URL of some request of a plan may hold one of these properties of JMeter."""
+    text = "\n".join(_url_texts(root))
+    return any(reads_property(text, name) for name in properties)
+
+
+def _url_texts(root: etree._Element) -> Iterator[str]:
+    """What URLs are made of: paths, arguments of requests without a body, variables, defaults."""
+    for around in root.iter("Arguments", "ConfigTestElement"):
+        yield from around.itertext()
+    for sampler in root.iter(*_HTTP):
         texts = {it.get("name"): it.text or "" for it in sampler.iter("stringProp", "boolProp")}
         yield texts.get("HTTPSampler.path", "")
         if texts.get("HTTPSampler.method") not in ("POST", "PUT", "PATCH"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bzt.utils import BetterDict
+from lxml import etree
 
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, names, unknown, weights
@@ -22,9 +23,10 @@ from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import jmx, plugins
 from tollgate.plan.expressions import reads_property
+from tollgate.plan.inline import put_in_tree
 from tollgate.record.redaction import AS_JSON
 from tollgate.service import xml
-from tollgate.service.elements import Parts, parts_of
+from tollgate.service.elements import Parts, has_in_urls, parts_of
 from tollgate.service.model import Service, is_service, read_service
 from tollgate.service.shapes import SHAPES
 from tollgate.targets import copies, pm2, scenarios
@@ -227,18 +229,26 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
     """Give JMeter what the environment holds for a service, as properties, which no file of the run
     shows. A URL that has one in it would stand in the samples, so these are written without."""
     wanted, jmeter = composed.service.settings.environment, config.get("modules").get("jmeter")
-    plan = composed.plan.read_text(encoding="utf-8") if composed.plan.is_file() else ""
+    try:
+        document = jmx.parsed(composed.plan) if wanted else None
+    except (OSError, etree.XMLSyntaxError):  # of the user's own: `plan` says what is wrong with it
+        document = None
+    if document is None:
+        return
+    put_in_tree(document, composed.plan)
+    plan = etree.tostring(document, encoding="unicode")
     for name in wanted:
-        if not (value := environment.get(name)):
+        reads = [it for it in (name, f"{name}{AS_JSON}") if reads_property(plan, it)]
+        if reads and not environment.get(name):
             raise SettingError(
                 f"scenarios.{composed.service.name}.environment names {name}, and no variable of "
                 "that name is set: the comment in taurus.yml says what it is for, export it"
             )
-        given = {name: value, f"{name}{AS_JSON}": json.dumps(value)[1:-1]}
-        for each, text in given.items():
-            if reads_property(plan, each):
-                jmeter.get("properties")[each] = java_value(text)
-    if composed.parts and composed.parts.has_in_urls(wanted):
+        for it in reads:
+            value = environment[name]
+            text = value if it == name else json.dumps(value)[1:-1]
+            jmeter.get("properties")[it] = java_value(text)
+    if has_in_urls(document.getroot(), wanted):
         jmeter.get("csv-jtl-flags")["url"] = False
         jmeter.get("properties")["jmeter.save.saveservice.url"] = "false"  # of a rehearsal
 
