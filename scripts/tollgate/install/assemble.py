@@ -129,7 +129,7 @@ def _beside(place: Path, what: str) -> Path:
 def _reason(log: Path) -> str:
     """The first line that names an error, or the last one."""
     lines = [it.strip() for it in log.read_text(errors="replace").splitlines() if it.strip()]
-    errors = [it for it in lines if "ERR" in it or it.startswith("lay-out: ")]
+    errors = [it for it in lines if "ERR" in it or it.startswith(("npm error ", "lay-out: "))]
     return (errors or lines[-1:] or ["it printed nothing"])[0]
 
 
