@@ -1,6 +1,8 @@
 """Ten plans of somebody's own in one call: one after the other, one verdict of all."""
 
 import json
+import os
+import shutil
 import xml.etree.ElementTree as ET
 
 import support
@@ -8,6 +10,7 @@ from e2e.bzt_run import Run
 from support import jmx_text as jmx
 from support.http_server import Handler, serving
 from support.project_copy import own_project
+from tollgate.install.tools import jmeter_home, jmeter_version
 
 NAMES = [f"plan-{number}" for number in range(8)]
 #: Ends its threads long before their loops are done.
@@ -93,3 +96,18 @@ def test_a_plan_that_a_criterion_ends_early_is_no_end_of_those_behind_it(tmp_pat
     first, _ = ended.json("run.json")["executions"]
     assert first["stopped_by"] == "fail of home>50% for 2s"
     assert first["ended"] - first["began"] < 60
+
+
+def test_a_jmeter_of_the_users_own_sends_the_load_and_nothing_is_put_into_it(tmp_path):
+    home = tmp_path / "own jmeter"
+    shutil.copytree(jmeter_home(), home, copy_function=os.symlink)
+    before = sorted(home.rglob("*"))
+    write(tmp_path, "home", "/", criteria="fail of home>60%\n")
+    with serving(Shop) as server:
+        port = f"modules.jmeter.properties.port={server.server_port}"
+        options = (port, f"modules.jmeter.path={home}/bin/jmeter")
+        ended = Run(tmp_path, *options, alias="plan", PLAN=str(tmp_path / "home.jmx")).end()
+    assert ended.outcome == (0, "PASS"), ended.output
+    assert f"JMeter {jmeter_version()} of {home}: yours" in ended.output
+    assert str(home) in (ended.folder / "bzt.log").read_text()
+    assert sorted(home.rglob("*")) == before
