@@ -252,6 +252,17 @@ def test_what_a_set_up_group_does_it_does_to_each_process(made):
     assert names == ["fill base 1", "fill head 1", "fill base 2", "fill head 2", "visitors"]
     assert [found.coins(it) for it in names[:4]] == [[0], [1], [2], [3]]
     assert found.told.labels == ("home",)
+    nap = group(jmx.script("nap", "sleep 1"), kind="SetupThreadGroup", name="nap", loops=1)
+    found = made(nap, group(sampler("home", **place())), sides=FOUR)
+    assert [it.get("testname") for it, _ in nodes.groups(found.tree)] == ["nap", "visitors"]
+
+
+def test_groups_of_one_name_have_coins_of_their_own(made):
+    kept, home = cookies("false"), sampler("home", **place())
+    found = made(group(kept, home, threads=16), group(home, threads=2), sides=FOUR)
+    first, second = (below for _, below in nodes.groups(found.tree))
+    assert (first[0].tag, second[0].tag) == ("UserParameters", "RandomVariableConfig")
+    assert found.told.coin == "thread"
 
 
 def test_transactions_are_measured_by_their_requests(made):

@@ -87,11 +87,12 @@ def write_sided(
     remarks = [*_remarks(root, plan, requests, service)]
     if _measure_children(tree):
         remarks.append("transactions with a parent sample are measured by the requests in them")
-    lasting, threads = _sessions(root, plan, len(urls), script)
-    _toss(tree, lasting, len(sides[0]), seed, threads)
+    lasting = _sessions(root, plan, properties, len(urls))
+    _toss(tree, lasting, {it.element for it in ours}, len(sides[0]), seed)
     write(document, made)
-    fewest = min(threads.values(), default=0) // len(urls) * len(sides[0])
-    why = next(iter(lasting.values()), "")
+    known = [it for it in lasting if it]
+    fewest = min((it.threads for it in known), default=0) // len(urls) * len(sides[0])
+    why = known[0].why if known else ""
     repeats = None if why else sessions.requests_a_turn(plan)
     names = {it.element.get("testname", "") for it in ours}
     found = (
@@ -184,55 +185,58 @@ def _is_once(sampler: Sampler) -> bool:
     return any(it.kind == sessions.ONCE for it in sampler.controllers)
 
 
+@dataclass(frozen=True)
+class _Lasting:
+    """why: what outlasts a turn of a thread group's threads. threads: how many it has."""
+
+    why: str
+    threads: int
+
+
 def _sessions(
-    root: Element, plan: Plan, processes: int, script: Path
-) -> tuple[dict[str, str], dict[str, int]]:
-    """By the names of thread groups: what outlasts a turn of those whose sessions do, and how many
-    threads these have. processes: of both sides."""
+    root: Element, plan: Plan, properties: Mapping[str, str], processes: int
+) -> list[_Lasting | None]:
+    """Of each thread group, None of one each turn of which begins anew. processes: of both
+    sides."""
     around = [it for it in root.active if not it.is_thread_group]
-    lasting, threads, expander = {}, {}, expander_of(root, {})
+    expander, least, found = expander_of(root, properties), max(2 * FEWEST, processes), []
     for each, group in zip(root.thread_groups, plan.groups, strict=True):
-        if each.kind in _SET_UP:
-            continue
         kept = "" if group.loops == 1 else sessions.lasts(each, around)
-        if not (why := kept or sessions.long_loop(group)):
+        why = kept or sessions.long_loop(group)
+        if each.kind in _SET_UP or not why:
+            found.append(None)
             continue
-        lasting[each.name] = why
         level = expander.expand(each.props.get("TargetLevel", "")).value or ""
-        found = group.threads or (int(level) if level.isdecimal() else 0)
-        least = max(2 * FEWEST, processes)
-        if found < least:
+        threads = group.threads or (int(level) if level.isdecimal() else 0)
+        if threads < least:
             raise PlanError(
-                f"{script}: {why} outlasts a turn of the threads of {each.name!r}, so that all a "
-                f"thread sends has to go to one side: give the group {least} threads or more, "
-                f"{least // 2} a side (it has {found or 'none known'}), or log in and clear the "
+                f"{plan.path}: {why} outlasts a turn of the threads of {each.name!r}, so that all "
+                f"a thread sends has to go to one side: give the group {least} threads or more, "
+                f"{least // 2} a side (it has {threads or 'none known'}), or log in and clear the "
                 "cookies in each turn"
             )
-        threads[each.name] = found
-    return lasting, threads
+        found.append(_Lasting(why, threads))
+    return found
 
 
 def _toss(
     tree: etree._Element,
-    lasting: Mapping[str, str],
+    lasting: Sequence[_Lasting | None],
+    ours: Collection[etree._Element],
     processes: int,
     seed: int,
-    threads: Mapping[str, int],
 ) -> None:
-    """Give each thread group its coin. processes: of each side."""
+    """Give each thread group its coin. ours: what goes to the service. processes: of each side."""
     random, coins = np.random.default_rng(seed), 2 * processes
-    for group, below in [*nodes.groups(tree)]:
-        if nodes.kind(group) in _SET_UP:
+    for (group, below), its in zip([*nodes.groups(tree)], lasting, strict=True):
+        if nodes.kind(group) in _SET_UP and any(it in ours for it in below.iter()):
             _for_each(group, below, coins)
-            continue
-        name = group.get("testname", "")
-        if name in lasting:
-            blocks = min(_MOST_BLOCKS, -(-threads[name] // coins))
+        elif its:
+            blocks = min(_MOST_BLOCKS, -(-its.threads // coins))
             order = [int(it) for _ in range(blocks) for it in random.permutation(coins)]
-            coin = _coin_of_threads(order)
+            _put_first(below, _coin_of_threads(order))
         else:
-            coin = _coin_of_turns()
-        _put_first(below, coin)
+            _put_first(below, _coin_of_turns())
 
 
 def _for_each(group: etree._Element, below: etree._Element, coins: int) -> None:
