@@ -309,7 +309,8 @@ class Compare(OwnLoad):
         """Where the comparison stands, for `progress`; None where there is none."""
         if not self.record:
             return None
-        return f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
+        most_s = max(asked_s, self.record.settings.budget_s)  # where a plan does not say its length
+        return f"{min(elapsed_s, most_s):.0f} of at most {most_s:.0f} s"
 
     def post_process(self) -> None:
         """Find out why head is worse, now that the verdict stands; then leave no check-out behind,
