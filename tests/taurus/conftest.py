@@ -51,8 +51,9 @@ def compare(tmp_path, checkout, ecosystem, monkeypatch, caplog):
     """Makes the service over a configuration; its `prepare` is for the test to call."""
     caplog.set_level(logging.INFO)
     ecosystem()
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    for name in VARIABLES:  # set first: what a test leaves in one that was not there goes as well
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     monkeypatch.setattr(service, "SUITE", checkout.root)
     monkeypatch.setattr(service, "BASE", tmp_path / "base")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
