@@ -1,6 +1,8 @@
 """Two engines that send one load, and their merge."""
 
 import json
+import os
+import sys
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -25,6 +27,11 @@ PLAN = Path(__file__).with_name("shared.jmx")
 class Answers(Handler):
     def respond(self):
         self.answer(body="{}")
+
+
+class Shop(Handler):
+    def respond(self):
+        self.answer(body='{"items": [{"price": 3}], "price": 3}')
 
 
 def soon():
@@ -97,22 +104,23 @@ def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
     text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
     settings, job = yaml.safe_load_all(text)
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    service = yaml.safe_load(settings["data"]["service.yml"])
+    config, suite = tmp_path / "config", tmp_path / "suite"
+    for folder in (config, suite, tmp_path / "shares"):
+        folder.mkdir()
     start_at = soon()
-    root = copy_project(tmp_path / "tollgate")
-    (tmp_path / "shares").mkdir()
-    with serving(Answers) as server:
-        service["scenarios"]["fork"]["url"] = f"http://127.0.0.1:{server.server_port}"
-        (tmp_path / "service.yml").write_text(yaml.safe_dump(service))
+    with serving(Shop) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        for name, content in settings["data"].items():
+            (config / name).write_text(content.replace("http://shop.example:8080", url))
         env = {it["name"]: it["value"] for it in container["env"]} | {
             "JOB_COMPLETION_INDEX": "2",
             "START_AT": start_at,
-            "SERVICE": str(tmp_path / "service.yml"),
             "SHARES": str(tmp_path / "shares"),
             "SCALE": "7200",
-            "PYTHONPATH": str(root / "scripts"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
-        done = support.run(*container["command"], cwd=root, env=support.environment(**env))
+        command = [it.replace("/config/", f"{config}/") for it in container["command"]]
+        done = support.run(*command, cwd=suite, env=support.environment(**env))
     assert done.returncode == 0, done.stdout + done.stderr
     record = manifest.read(tmp_path / "shares" / "engine-3")
     assert (record.share["number"], record.share["of"]) == (3, 4)
