@@ -42,7 +42,7 @@ def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_pat
     assert told["left_out"] == []
     assert told["weights"] == {"list": 4, "item": 4, "find": 2, "order": 1, "visit": 1}
     found = {it["label"] for it in ended.execution["comparison"]["findings"]}
-    assert found == {"list", "item", "find", "order", "login", "put", "cart"}
+    assert found == {"all labels", "list", "item", "find", "order", "login", "put", "cart"}
     rare = {it["label"]: it["requests"] for it in told["power"]}
     assert rare["list"] > 3 * rare["order"] > 0
     for said in ("Compare: arrivals: one every", "will probably be found in list, with some"):
