@@ -89,7 +89,7 @@ def test_a_column_of_a_forecast_is_a_label(suite, tmp_path):
 @pytest.fixture(scope="module")
 def of_the_readme(suite):
     """The settings of the service that the README describes, which is the shop here."""
-    (described,) = Copy.blocks(SimpleNamespace(root=ROOT, here=str), "yaml")
+    described = Copy.blocks(SimpleNamespace(root=ROOT, here=str), "yaml")[0]
     (scenario,) = yaml.safe_load(described)["scenarios"].values()
     data = suite.suite / "data"
     shutil.copy(data / "visitors.csv", data / "stock.csv")
