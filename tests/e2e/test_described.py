@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -114,24 +113,9 @@ def test_a_document_of_twenty_operations_is_compared(suite, pets, tmp_path):
 @pytest.fixture(scope="module")
 def httpbin(tmp_path_factory):
     """The URLs of two of them, each with threads: some of its answers take seconds."""
-    command = services.httpbin(tmp_path_factory.mktemp("httpbin") / "environment")
-    ports = [support.free_port() for _ in range(2)]
-    options = ("--workers=1", "--threads=8", "--keep-alive=300")
-    ran = [
-        subprocess.Popen(
-            [str(command), *options, f"--bind=127.0.0.1:{port}", "httpbin:app"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for port in ports
-    ]
-    for port in ports:
-        support.wait_until(lambda port=port: support.listens(port), "httpbin listens")
-    yield [f"http://127.0.0.1:{port}" for port in ports]
-    for each in ran:
-        each.terminate()
-        each.wait()
+    folder = tmp_path_factory.mktemp("httpbin") / "environment"
+    with services.serving_httpbin(folder, 2, "--threads=8", "--keep-alive=300") as urls:
+        yield urls
 
 
 @pytest.mark.services

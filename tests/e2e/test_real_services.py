@@ -1,11 +1,9 @@
 """Published services that nobody here wrote, as their users start them: verdaccio, a registry for
 npm, under PM2, and httpbin under gunicorn, by URL."""
 
-import subprocess
 
 import pytest
 
-import support
 from e2e.bzt_run import LENIENT, Run
 from e2e.comparing import SHORT
 from support import services
@@ -35,25 +33,9 @@ def registry(suite):
 @pytest.fixture(scope="module")
 def httpbin(suite, tmp_path_factory):
     """The URLs of four processes of httpbin."""
-    command = services.httpbin(tmp_path_factory.mktemp("httpbin") / "environment")
-    ports = [support.free_port() for _ in range(4)]
-    ran = [
-        subprocess.Popen(
-            [str(command), "--workers=1", f"--bind=127.0.0.1:{port}", "httpbin:app"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for port in ports
-    ]
-    for port in ports:
-        support.wait_until(lambda port=port: support.listens(port), "httpbin listens")
-    urls = [f"http://127.0.0.1:{port}" for port in ports]
-    suite.httpbin(*urls[:2], rate="20/s")
-    yield urls
-    for each in ran:
-        each.terminate()
-    assert [each.wait() for each in ran] == [0] * len(ran), "somebody else ended one"
+    with services.serving_httpbin(tmp_path_factory.mktemp("httpbin") / "environment", 4) as urls:
+        suite.httpbin(*urls[:2], rate="20/s")
+        yield urls
 
 
 @pytest.fixture

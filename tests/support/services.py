@@ -60,6 +60,29 @@ def serving(repo, script="shop.js"):
         process.wait()
 
 
+@contextlib.contextmanager
+def serving_httpbin(folder, many, *options):
+    """The URLs of so many processes of httpbin, which is installed into a folder."""
+    command, ports = httpbin(folder), [support.free_port() for _ in range(many)]
+    quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    ran = [
+        subprocess.Popen(
+            [str(command), "--workers=1", *options, f"--bind=127.0.0.1:{it}", "httpbin:app"],
+            **quiet,
+        )
+        for it in ports
+    ]
+    try:
+        for port in ports:
+            support.wait_until(lambda port=port: support.listens(port), "httpbin listens")
+        yield [f"http://127.0.0.1:{it}" for it in ports]
+    finally:
+        for each in ran:
+            each.terminate()
+        ends = [each.wait() for each in ran]
+    assert ends == [0] * many, "somebody else ended one"
+
+
 def install(repo):
     """Install the packages of what is checked out."""
     _call("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=repo.root)

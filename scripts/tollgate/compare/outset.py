@@ -12,7 +12,7 @@ from tollgate.compare.mix import Mix
 from tollgate.compare.model import ALL_LABELS
 from tollgate.compare.pace import Pace
 from tollgate.compare.pooled import together
-from tollgate.compare.power import FEWEST_OF_ROW, Power, power_of
+from tollgate.compare.power import REHEARSED_OF_ROW, Power, power_of
 from tollgate.compare.record import CompareRecord
 
 
@@ -124,7 +124,7 @@ def _power(
     asked = {it: int(arrivals * (kept.share(it) if kept else 1)) for it in times}
     chosen = [it for it in times if it in (settings.labels or times)]
     if kept and len(chosen) > 1:
-        (pool,) = together([[times[it]] for it in chosen], FEWEST_OF_ROW)
+        (pool,) = together([[times[it]] for it in chosen], REHEARSED_OF_ROW)
         times = {ALL_LABELS: pool} | times
         asked[ALL_LABELS] = sum(asked[it] for it in chosen)
     looks = record.first_s, record.every_s

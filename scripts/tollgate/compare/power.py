@@ -63,7 +63,7 @@ _WARY = 1.25
 #: Of the logarithms of the speeds of processes of the same code; 0.4 and 0.9 % were measured.
 PROCESS_SD = 0.006
 #: Times of a label from which its spread is estimated, and of a row from which it has a level.
-FEWEST, FEWEST_OF_ROW = 20, 10
+FEWEST, REHEARSED_OF_ROW = 20, 10
 _MAD = 1.4826
 #: So many samples that counts are their shares.
 _MANY = 100_000
@@ -256,7 +256,7 @@ def _by_row(row: NDArray[np.int64], logs: Floats) -> Floats:
     levels = np.full(len(logs), float(np.median(logs)))
     for number in np.unique(row):
         own = row == number
-        if own.sum() >= FEWEST_OF_ROW:
+        if own.sum() >= REHEARSED_OF_ROW:
             levels[own] = np.median(logs[own])
     return levels
 
