@@ -1,7 +1,6 @@
 """Published services that nobody here wrote, as their users start them: verdaccio, a registry for
 npm, under PM2, and httpbin under gunicorn, by URL."""
 
-
 import pytest
 
 from e2e.bzt_run import LENIENT, Run
