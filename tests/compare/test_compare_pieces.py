@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tollgate.compare.batches import FEWEST_PIECES, WEIGHTS, pieces_of
-from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
+from tollgate.compare.estimates import mean_ratio, percentile_ratio
 from tollgate.compare.model import Blocks, Requests, Side
+from tollgate.compare.typical import typical_ratio
 from tollgate.workers.background_cpu import BackgroundCpu
 
 VALUES = np.arange(1000)
@@ -99,9 +100,25 @@ def test_rows_that_are_seen_once_are_one_row(metric):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_service_of_less_than_half_a_millisecond_has_no_typical_request():
-    found = typical_ratio(pair(np.random.default_rng(6), rows=np.full(100, 0.2)))
+def test_a_service_of_no_time_at_all_has_no_typical_request():
+    blocks = pair(np.random.default_rng(6), rows=np.full(100, 1e-9))
+    found = typical_ratio(blocks)
     assert (found.note.startswith("all answers"), np.isnan(found.value)) == (True, True)
+
+
+@pytest.mark.parametrize("level_ms", [0.3, 1.0, 2.5, 4.8])
+def test_whole_milliseconds_hide_nothing_of_what_short_requests_take_longer(level_ms):
+    rng = np.random.default_rng(7)
+    rows = level_ms * ROWS_MS / ROWS_MS.mean()
+    for ratio in (1.06, 1.5):
+        assert_found([typical_ratio(pair(rng, ratio, rows=rows)).value for _ in range(30)], ratio)
+
+
+def test_short_and_long_rows_together_change_as_each_does():
+    rng = np.random.default_rng(8)
+    found = [typical_ratio(pair(rng, 1.06, rows=ROWS_MS * 0.7)) for _ in range(30)]
+    assert_found([it.value for it in found], 1.06)
+    assert 0 < max(it.coarse for it in found) < 0.02
 
 
 def test_a_piece_without_a_sample_of_one_side_is_left_out():

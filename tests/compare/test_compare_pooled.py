@@ -7,7 +7,6 @@ import pytest
 
 from support.compared import SHORT, compared, finding, judged
 from tollgate.compare.decide import close, look
-from tollgate.compare.estimates import typical_ratio
 from tollgate.compare.model import (
     ALL_LABELS,
     ERRORS,
@@ -26,6 +25,7 @@ from tollgate.compare.model import (
 )
 from tollgate.compare.pooled import all_of
 from tollgate.compare.power import Power, foretold
+from tollgate.compare.typical import typical_ratio
 
 NAMES = ("list", "item", "find", "order", "login")
 MIX = Gate(GateSettings(), is_mix=True)

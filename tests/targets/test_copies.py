@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tollgate.base.settings import SettingError
-from tollgate.targets import copies, pm2
+from tollgate.targets import copies, pm2, sides
 
 
 @pytest.fixture
@@ -141,3 +141,18 @@ def test_ports_that_do_not_exist_are_refused(ecosystem, made):
     app = ecosystem(shop())["shop"]
     with pytest.raises(SettingError, match="port 65536 of 'base-2' does not exist"):
         copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", [65535, 65536], "fork")))
+
+
+@pytest.mark.parametrize(
+    ("swapped", "expected"),
+    [
+        (False, "base head head base head base base head"),
+        (True, "head base base head base head head base"),
+    ],
+)
+def test_neither_side_has_the_processes_that_start_early(tmp_path, swapped, expected):
+    app = pm2.App("shop", 9000, "fork", 1, script=str(tmp_path / "app.js"), cwd=str(tmp_path))
+    both = sides.copies_of_sides(app, "fork", 4, tmp_path, tmp_path / "base", {})
+    started = sides.in_turn(both, swapped)
+    assert [it.side for it in started] == expected.split()
+    assert [it.port for it in both[0]] == [9000, 9003, 9005, 9006]

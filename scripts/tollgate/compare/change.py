@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from tollgate.compare.errors import ShareRise, error_rise
-from tollgate.compare.estimates import LogRatio, mean_ratio, percentile_ratio, typical_ratio
+from tollgate.compare.estimates import LogRatio, mean_ratio, percentile_ratio
 from tollgate.compare.model import ERRORS, PERCENTILES, SHARES, STALLS, TYPICAL, Blocks
 from tollgate.compare.stalls import stall_rise
+from tollgate.compare.typical import typical_ratio
 
 #: Both have: base, head: the two values, ms or shares. value: the change. note: why there is none,
 #: or "". coarse: by how much whole milliseconds may falsify the value, either way and however many

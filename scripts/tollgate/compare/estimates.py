@@ -24,11 +24,6 @@ robustly across them:
 - **Across pieces** the trimmed mean with its winsorised errors (stats/trimmed.py): what lies in
   less than a fifth of the pieces has no say, nor has what a few of them are slow by. Where both
   sides are alike the coin makes the pieces' ratios symmetric, so that trimming adds no bias.
-- **Typical** is the mean over requests of the log ratio of head to base for the same request: each
-  time's logarithm less its row's level, clipped at CLIP robust spreads (Huber 1964), averaged in
-  each piece. Bulej et al. (2020, "Duet benchmarking: improving measurement accuracy in the cloud")
-  send each request to both sides at once; the coin and the rows' levels do as much without two
-  requests that disturb each other, and without the half of all requests.
 
 Noise that lasts for longer than a piece shows in the long-run variance of the errors, by steps of
 STEP_S and with a cosine for each COSINE_S (error_of_steps in stats/autocorrelation.py): with so few
@@ -44,7 +39,7 @@ trimming leaves out stands there. It is informational.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,7 +48,7 @@ from scipy import special
 
 from tollgate.compare.batches import FEWEST_PIECES, Batches, pieces_of
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
-from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
+from tollgate.compare.model import PERCENTILES, Blocks, Requests
 from tollgate.compare.threads import error_of_threads, joined
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 from tollgate.stats.trimmed import trimmed_mean
@@ -65,22 +60,18 @@ Ints = NDArray[np.int64]
 FEWEST_BLOCKS = 20
 # So many samples must lie on either side of a percentile: with fewer, its slope is mostly chance.
 FEWEST_BEYOND = 20
-#: Samples that a piece of time should have on each side: beyond a percentile, and of a mean.
-PER_PIECE, PER_MEAN = 2, 10
+#: Samples beyond a percentile that a piece of time should have on each side.
+PER_PIECE = 2
 #: Seconds of a step of the errors' long-run variance, and for each cosine of it.
 STEP_S, COSINE_S = 5, 15
-#: Robust spreads beyond which a request is no longer typical.
-CLIP = 3.0
 # Samples of a row on each side below which its level is that of all such rows.
 FEWEST_OF_ROW = 4
-# From a normal distribution's median absolute deviation to its standard deviation.
-_MAD = 1.4826
 # How far from a percentile its slope is taken, of the way to the nearer end of the distribution.
 _SLOPE = 0.4
 # Standard deviations of a fair coin; beyond them samples of one side are missing, and the missing
 # ones may be the slow ones (Fabijan et al. 2019, "Diagnosing sample ratio mismatch").
 UNFAIR = 5.0
-_NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has a ratio to 0"
+NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has a ratio to 0"
 
 
 @dataclass(frozen=True)
@@ -122,40 +113,11 @@ def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> Log
     ordered = (pieces.blocks.base, pieces.blocks.head)
     levels = [np.log(percentiles(it, values, share, pieces.begins)) for it in ordered]
     change = levels[1] - levels[0] + _of_rows(pieces, share, levels)
-    found = _by_threads(blocks, _across(pieces, metric, change, levels), _beyond(blocks, share))
+    found = by_threads(blocks, across(pieces, metric, change, levels), _beyond(blocks, share))
     doubts, places = zip(*(doubt_and_place(it, values, share) for it in sides), strict=True)
     middles = [percentile(it, values, share) for it in sides]
     coarse = sum(doubt / middle for doubt, middle in zip(doubts, middles, strict=True))
     return replace(found, coarse=coarse, among=f"{min(places)} to {max(places) + 1} ms")
-
-
-def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
-    """Of the same request; base and head are geometric means. is_tossed: as of a percentile.
-
-    A whole millisecond m stands for all times within half of one, so that a change is seen up to
-    1 / (2 m) of itself too large or too small: `coarse`.
-    """
-    if note := cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND, is_tossed):
-        return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=note)
-    logs = [np.log(np.maximum(it.elapsed_ms, HALF_MS)) for it in blocks.requests]
-    if min(map(np.median, logs)) <= math.log(HALF_MS):
-        return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=_NO_TIME)
-    levels = _row_levels(blocks.requests, logs, np.median)
-    rest = [log - levels[it.row] for it, log in zip(blocks.requests, logs, strict=True)]
-    pieces = pieces_of(blocks, PER_MEAN)
-    level = float(np.mean([levels[it.row].mean() for it in blocks.requests]))
-    spread = _MAD * float(np.median(np.abs(np.concatenate(rest))))
-    most = CLIP * max(spread, math.log1p(math.exp(-level)))  # a whole millisecond at least
-    means = [
-        pieces.means(it, np.clip(each, -most, most))
-        for it, each in zip(blocks.requests, rest, strict=True)
-    ]
-    found = _across(pieces, TYPICAL, means[1] - means[0], [level + it for it in means])
-    clipped = (np.clip(it, -most, most) for it in rest)
-    found = _by_threads(blocks, found, lambda: [it - it.mean() for it in clipped])
-    middle = min(found.base, found.head)
-    among = f"{math.floor(middle)} to {math.floor(middle) + 1} ms"
-    return replace(found, coarse=abs(found.value) / (2 * max(middle, 1.0)), among=among)
 
 
 def mean_ratio(blocks: Blocks) -> LogRatio:
@@ -169,7 +131,7 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
     if note := cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND):
         return LogRatio("mean", *levels, note=note)
     if not all(levels):
-        return LogRatio("mean", *levels, note=_NO_TIME)
+        return LogRatio("mean", *levels, note=NO_TIME)
     errors = [
         (total - mean * side.n) / (side.total * mean)
         for side, total, mean in zip(sides, sums, levels, strict=True)
@@ -177,7 +139,7 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
     error, freedom = error_of_sum(errors[1] - errors[0])
     found = LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
     pairs = zip(blocks.requests, levels, strict=True)
-    return _by_threads(blocks, found, lambda: [it.elapsed_ms / mean - 1 for it, mean in pairs])
+    return by_threads(blocks, found, lambda: [it.elapsed_ms / mean - 1 for it, mean in pairs])
 
 
 def cannot_tell(blocks: Blocks, metric: str, needed: int, is_tossed: bool = True) -> str:
@@ -197,7 +159,7 @@ def unfair(base: int, head: int, repeats: float | None = 1.0) -> str:
     return ""
 
 
-def _across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
+def across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
     """The log ratio across pieces. change: float[P], NaN where a side of one has no sample; levels:
     the same of the logarithms of base and head."""
     known = np.isfinite(change)
@@ -219,9 +181,7 @@ def _across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) 
     return LogRatio(metric, *sides, value, error, freedom)
 
 
-def _by_threads(
-    blocks: Blocks, found: LogRatio, influences: Callable[[], list[Floats]]
-) -> LogRatio:
+def by_threads(blocks: Blocks, found: LogRatio, influences: Callable[[], list[Floats]]) -> LogRatio:
     """With the luck of threads in its error, where the coin is theirs. influences: what each
     request of base and of head adds to its side's estimate."""
     if blocks.requests[0].thread is None or found.note:
@@ -258,7 +218,7 @@ def _of_rows(pieces: Batches, share: float, levels: list[Floats]) -> Floats:
     for it in blocks.requests:
         at = middle[pieces.of(it)]
         below.append(np.clip(np.where(np.isnan(at), share, at - it.elapsed_ms + HALF_MS), 0, 1))
-    of_row = _row_levels(blocks.requests, below, np.mean)
+    of_row = row_levels(blocks.requests, below, np.mean)
     means = [pieces.means(it, of_row[it.row]) for it in blocks.requests]
     return _slope(blocks, share, pieces.begins) * (means[1] - means[0])
 
@@ -276,13 +236,18 @@ def _slope(blocks: Blocks, share: float, begins: Ints) -> float:
     return float(np.nanmedian(np.concatenate(slopes)))
 
 
-def _row_levels(sides: tuple[Requests, Requests], values: list[Floats], of: object) -> Floats:
-    """float[R]: the level of each row, in the middle of base's and head's. Rows that one side has
-    hardly seen are one row together. of: np.median or np.mean."""
+def row_levels(
+    sides: Sequence[Requests],
+    values: Sequence[Floats],
+    of: Callable[[Floats], float],
+    fewest: int = FEWEST_OF_ROW,
+) -> Floats:
+    """float[R]: the level of each row, in the middle of those of the sides. Rows of which a side
+    has fewer samples are one row together. of: of the values of a row."""
     rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
     seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
-    is_rare = seen < FEWEST_OF_ROW
-    levels = np.zeros((2, rows))
+    is_rare = seen < fewest
+    levels = np.zeros((len(sides), rows))
     if is_rare.any():
         rare = [value[is_rare[it.row]] for it, value in zip(sides, values, strict=True)]
         levels[:, is_rare] = of(np.concatenate(rare)) if any(map(len, rare)) else 0.0
@@ -292,9 +257,3 @@ def _row_levels(sides: tuple[Requests, Requests], values: list[Floats], of: obje
         for row in np.flatnonzero(~is_rare):
             level[row] = of(value[order[ends[row] : ends[row + 1]]])
     return levels.mean(axis=0)
-
-
-def _geometric(requests: Requests) -> float:
-    """The geometric mean in ms, NaN without samples."""
-    times = np.maximum(requests.elapsed_ms, HALF_MS)
-    return math.exp(float(np.log(times).mean())) if len(times) else math.nan

@@ -29,7 +29,7 @@ from scipy import special
 from tollgate.base import records
 from tollgate.base.fields import Count
 from tollgate.compare.decide import FIRST_S, WEIGHTS
-from tollgate.compare.estimates import CLIP, COSINE_S, FEWEST_BEYOND
+from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
     ALL_LABELS,
@@ -43,6 +43,7 @@ from tollgate.compare.model import (
     Metric,
     Requests,
 )
+from tollgate.compare.typical import SHORT_MS, off_level
 from tollgate.stats.sequential import nominal_level
 
 Floats = NDArray[np.float64]
@@ -64,7 +65,6 @@ _WARY = 1.25
 PROCESS_SD = 0.006
 #: Times of a label from which its spread is estimated, and of a row from which it has a level.
 FEWEST, REHEARSED_OF_ROW = 20, 10
-_MAD = 1.4826
 #: So many samples that counts are their shares.
 _MANY = 100_000
 
@@ -229,12 +229,11 @@ def _needed(metric: str) -> int:
 
 def _spread(metric: str, times: Requests) -> float:
     """The standard deviation that one sample adds to a metric's logarithm."""
-    logs = np.log(np.maximum(times.elapsed_ms, HALF_MS))
     if metric not in PERCENTILES:
-        rest, a_millisecond = logs - _by_row(times.row, logs), math.log1p(math.exp(-logs.mean()))
-        # As typical_ratio clips it.
-        most = CLIP * max(_MAD * float(np.median(np.abs(rest))), a_millisecond)
-        return max(float(np.clip(rest, -most, most).std()), a_millisecond / math.sqrt(6))
+        found = off_level([times], REHEARSED_OF_ROW)
+        # Both ends of a request are whole milliseconds.
+        tick = min(1.0, SHORT_MS / math.exp(found.log_level.mean())) / math.sqrt(6)
+        return float(max(found.off.std(), tick) / found.weight.mean())
     share, shape = PERCENTILES[metric] / 100, _shape(times)
     at = np.quantile(shape.dataset, share)
     return math.sqrt(share * (1 - share)) / float(shape(at)[0])
@@ -249,16 +248,6 @@ def _shape(times: Requests) -> Any:
     from scipy import stats  # which takes as long as most of the rest, at each start
 
     return stats.gaussian_kde(np.log(np.maximum(inside, HALF_MS / 2)))
-
-
-def _by_row(row: NDArray[np.int64], logs: Floats) -> Floats:
-    """The median of each sample's row, where it has several."""
-    levels = np.full(len(logs), float(np.median(logs)))
-    for number in np.unique(row):
-        own = row == number
-        if own.sum() >= REHEARSED_OF_ROW:
-            levels[own] = np.median(logs[own])
-    return levels
 
 
 def _coarse(metric: str, times: Requests) -> float:

@@ -10,6 +10,7 @@ apps that it asks for: copies of the scenario's `app`. Beside that the scenario 
 from __future__ import annotations
 
 import os
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -192,9 +193,7 @@ class Compare(OwnLoad):
         both = sides.copies_of_sides(
             app, mode, wanted.settings.processes, *reversed(self.roots), os.environ
         )
-        # PM2 starts them in this order: of eight processes of the same code, the four that had been
-        # started first took 0.3 to 3 % longer in five of five rounds.
-        in_turn = sorted((it for side in both for it in side), key=lambda it: it.port)
+        in_turn = sides.in_turn(both, swapped=bool(secrets.randbits(1)))
         self.to_leave.callback(copies.compose(in_turn))
         apps = sides.apps_of_sides(app, both, pm2.declared_apps())
         for line in (*sides.unequal(found, os.environ), *sides.shared_stores(apps)):
