@@ -101,7 +101,7 @@ def decided(
     """The finding of a metric that gates. Levels: as of `measured`. at_s: when this look was."""
     if change.note:
         return replace(found, verdict=OPEN, reason=f"cannot tell: {change.note}")
-    effect = settings.change(found.metric)
+    effect = settings.change(found.metric, change.base)
     enough = settings.fail_from * effect
     value, least, most = change.value, change.low(low_level), change.high(miss_level)
     if change.high(low_level) < 0 and value <= -enough:

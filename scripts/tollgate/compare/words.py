@@ -84,7 +84,7 @@ def reason(finding: Finding) -> str:
 
 def effect_of(comparison: Comparison, finding: Finding) -> float:
     """The smallest change of its metric that matters, a share of 1."""
-    return comparison.gate.settings.effect_of(finding.metric)
+    return comparison.gate.settings.effect_of(finding.metric, finding.base)
 
 
 def verdict(finding: Finding) -> str:
