@@ -202,8 +202,9 @@ def times(comparison: Comparison) -> Table:
     caption = (
         f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
         f"{100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, or head "
-        "is better; red: head is worse beyond doubt; grey: informational. Values are those of short "
-        "pieces of time, without the fifth of the pieces with the most extreme ones at either end."
+        "is better; red: head is worse beyond doubt; grey: informational. Values are those of "
+        "short pieces of time, without the fifth of the pieces with the most extreme ones at "
+        "either end."
     )
     return _findings(caption, findings, comparison)
 
