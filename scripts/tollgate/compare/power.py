@@ -53,8 +53,8 @@ Key = tuple[str, str]
 #: passes in all that can be decided.
 FOUND = 0.8
 #: By how much more times erred in runs of services of 1 to 8 ms on two shared cores than those of
-#: requests that are independent of each other would: 0.8 to 1.4 times as much.
-_LASTING = 1.3
+#: requests that are independent of each other would: 0.8 to 1.5 times as much.
+_LASTING = 1.5
 #: Of the answers of such runs up to so many stalled, so many in a spell that counts as one.
 _STALLED, _SPELL = 0.01, 10
 #: By how much more a trimmed mean errs than a mean, of normal values (stats/trimmed.py).
