@@ -249,7 +249,7 @@ def _closed(found: Finding, foretold: frozenset[Key]) -> Finding:
         return found
     if found.key not in foretold:
         return replace(found, verdict=INCONCLUSIVE)
-    reason = f"too rare or too short to be decided, as was known before the load: {found.reason}"
+    reason = "too rare or too short, as was known before the load"
     return replace(found, verdict=INFORMATIONAL, reason=reason, more_s=None)
 
 

@@ -147,7 +147,7 @@ def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
         whose = "Base against itself passes, and what differs is noise"
     better = [it for it in gating if it.verdict == IMPROVED]
     also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
-    beyond = words.beyond(comparison)
+    beyond = words.beyond(comparison, is_short=True)
     return f"{whose}{_ruled_out(comparison)}{also}{beyond and f'; {beyond}'}."
 
 
