@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, WrapSerializer
 from pydantic_core import core_schema
+from typing_extensions import dataclass_transform
 
 T = TypeVar("T")
 
@@ -25,6 +27,13 @@ WRITTEN = ConfigDict(
     use_attribute_docstrings=True,
     json_schema_serialization_defaults_required=True,
 )
+
+
+@dataclass_transform(frozen_default=True)
+def written(record: type[T], config: ConfigDict = WRITTEN) -> type[T]:
+    """A frozen dataclass that Pydantic reads and writes by a configuration."""
+    record.__pydantic_config__ = config
+    return dataclass(frozen=True)(record)
 
 
 class _OfAnyType:

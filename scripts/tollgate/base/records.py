@@ -1,8 +1,8 @@
 """Records: a dataclass as the JSON object of a file, read strictly, by Pydantic.
 
-A dataclass whose `__pydantic_config__` is STRICT takes no unknown field and no value of another
-type: a text is no number, and neither are NaN and Infinity, which no run writes and no comparison
-with a limit survives.
+A dataclass that is `stored`, or whose `__pydantic_config__` is STRICT, takes no unknown field and
+no value of another type: a text is no number, and neither are NaN and Infinity, which no run writes
+and no comparison with a limit survives.
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import dataclass_transform
 
 from tollgate.base import atomic
-from tollgate.base.fields import WRITTEN
+from tollgate.base.fields import WRITTEN, written
 
 Record = TypeVar("Record")
 
 STRICT = ConfigDict(**WRITTEN, strict=True, allow_inf_nan=False)
 #: A wrong value is quoted up to this many characters.
 _QUOTED = 40
+
+
+@dataclass_transform(frozen_default=True)
+def stored(record: type[Record]) -> type[Record]:
+    """A frozen dataclass that a later command reads again, strictly."""
+    return written(record, STRICT)
 
 
 def write(path: Path, record: Any, **more: Any) -> None:

@@ -24,13 +24,14 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
 )
+from typing_extensions import dataclass_transform
 
+from tollgate.base.fields import written
 from tollgate.base.text import UserError, did_you_mean
 
 Model = TypeVar("Model")
 
-#: Of a dataclass whose fields are the keys of taurus.yml, with - where Python has _.
-SETTINGS = ConfigDict(
+_SETTINGS = ConfigDict(
     alias_generator=AliasGenerator(validation_alias=lambda name: name.replace("_", "-")),
     validate_by_name=True,
     extra="forbid",
@@ -45,6 +46,12 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _TIME = rf"{_NUMBER}|({_NUMBER}\s*(min|[smh])\s*)+"
 _A_TIME = "write whole seconds, such as 600 or 10m"
+
+
+@dataclass_transform(frozen_default=True)
+def configured(model: type[Model]) -> type[Model]:
+    """A frozen dataclass whose fields are keys of taurus.yml, with - where Python has _."""
+    return written(model, _SETTINGS)
 
 
 class SettingError(UserError, ValueError):

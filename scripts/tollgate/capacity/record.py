@@ -37,15 +37,13 @@ class TrialRecord:
     generator_cpu: float
 
 
-@dataclass(frozen=True)
+@records.stored
 class CapacityRecord:
     """limits: as they were written. of: what was asked. weights: of these, all the same where there
     are none. trials: those that are over, those of the
     ceiling first. problem: what ended the search before its time, empty for nothing. is_over:
     whether the search came to its end. passes: whether an arrival is a pass through a user's thread
     group, which leaves a parent sample."""
-
-    __pydantic_config__ = records.STRICT
 
     settings: CapacitySettings
     limits: tuple[str, ...]

@@ -16,13 +16,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from tollgate.base.settings import (
-    SETTINGS,
     HalfShare,
     Names,
     Seconds,
     SettingError,
     Share,
     Word,
+    configured,
     form,
     names,
     read,
@@ -91,11 +91,9 @@ Urls = tuple[Url, ...]
 VARIABLES = {"base": "BASE", "base-url": "BASE_URL", "head-url": "HEAD_URL", "mode": "MODE"}
 
 
-@dataclass(frozen=True)
+@configured
 class CompareSettings:
     """Base and head, compared at the same time; without a budget nothing is."""
-
-    __pydantic_config__ = SETTINGS
 
     base: Word | None = None
     """A git revision; by default the merge base with the main branch. BASE goes before it."""

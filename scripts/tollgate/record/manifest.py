@@ -93,12 +93,10 @@ class EngineRecord(TypedDict):
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
-@dataclass(frozen=True)
+@records.stored
 class Stop:
     """The samples by which a criterion stopped the run: what was due within measured_s of
     measuring, by the rows that had ended seen_s after JMeter's start."""
-
-    __pydantic_config__ = records.STRICT
 
     measured_s: NonNegativeFloat
     seen_s: NonNegativeFloat

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from tollgate.base import atomic
-from tollgate.base.fields import WRITTEN, Inlined
+from tollgate.base.fields import Inlined, written
 from tollgate.record import manifest
 from tollgate.record.environment import Environment
 from tollgate.report.console import study_table as to_table
@@ -39,13 +39,11 @@ JSON = "study.json"
 TITLE = "Tollgate's study.json"
 
 
-@dataclass(frozen=True)
+@written
 class StudyFile:
     """What a study of one process against several measured, and what it says of each published
     claim. Intervals are at 95 %, from a block bootstrap over rounds; every number that is not
     known is null, and a note says why."""
-
-    __pydantic_config__ = WRITTEN
 
     started: str
     """When the run began, ISO 8601 with its offset."""

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from tollgate.base.settings import SETTINGS, Listed, SettingError, Word, form, number, read
+from tollgate.base.settings import Listed, SettingError, Word, configured, form, number, read
 
 #: By one of these a scenario is a service: Tollgate makes the plan of the kind that runs.
 MARKS = ("app", "urls", "requests", "plans")
@@ -66,11 +66,9 @@ Rate = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@configured
 class ServiceSettings:
     """A service: Tollgate makes the plan of each kind of run of it."""
-
-    __pydantic_config__ = SETTINGS
 
     app: Word = ""
     """An app of ecosystem.config.js, which the run starts."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tollgate.base.fields import Count, Whole
-from tollgate.base.settings import SETTINGS, Names, SettingError, Word, read
+from tollgate.base.settings import Names, SettingError, Word, configured, read
 from tollgate.base.text import did_you_mean
 from tollgate.study.design import only, shorten
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
@@ -28,11 +28,9 @@ class SetupError(SettingError):
     """One line: what can't be measured and what to do."""
 
 
-@dataclass(frozen=True)
+@configured
 class StudySettings:
     """The published experiments, measured here; without a design none is."""
-
-    __pydantic_config__ = SETTINGS
 
     design: Word | None = None
     """The file that says what each arm is."""

@@ -11,11 +11,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.processes import TooLongError
-from tollgate.base.settings import SETTINGS, Listed, SettingError, Word
+from tollgate.base.settings import Listed, SettingError, Word, configured
 from tollgate.targets.checkout import MODULES, run
 
 PACKAGE = "package.json"
@@ -43,11 +42,9 @@ class PackagesError(Exception):
     """One line: whose packages, what is wrong, what to do."""
 
 
-@dataclass(frozen=True)
+@configured
 class Provision:
     """How a side gets what git does not have, of a scenario."""
-
-    __pydantic_config__ = SETTINGS
 
     install: Word | None = None
     """A command of the shell, run in the app's folder of base; by default as its lock file has it,

@@ -16,18 +16,16 @@ from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
+from tollgate.base.settings import SecondsOrOff, SettingError, configured, read
 from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0
 
 
-@dataclass(frozen=True)
+@configured
 class TargetsSettings:
     """The apps of a run, under PM2."""
-
-    __pydantic_config__ = SETTINGS
 
     reload_every: SecondsOrOff = None
     """How often `pm2 reload` replaces the workers of a cluster under load. RELOAD_EVERY goes before

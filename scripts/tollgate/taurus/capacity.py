@@ -13,14 +13,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
-from tollgate.base.settings import SETTINGS, Listed, Seconds, Weights, Word, read
+from tollgate.base.settings import Listed, Seconds, Weights, Word, configured, read
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
@@ -47,11 +47,9 @@ from tollgate.taurus.shared import (
 )
 
 
-@dataclass(frozen=True)
+@configured
 class SearchSettings:
     """The highest rate that keeps the limits; without a budget none is searched for."""
-
-    __pydantic_config__ = SETTINGS
 
     of: Weights = field(default_factory=dict)
     """What is asked: controllers of the plan, of which each arrival asks one at random, by their

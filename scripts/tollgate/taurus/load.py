@@ -19,7 +19,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate.base.paths import SUITE
-from tollgate.base.settings import SETTINGS, Number, Word, read
+from tollgate.base.settings import Number, Word, configured, read
 from tollgate.base.text import UserError, did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
@@ -92,11 +92,9 @@ class _Planned:
         return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
-@dataclass(frozen=True)
+@configured
 class LoadSettings:
     """Which executions a run has, and the load of those that follow a forecast."""
-
-    __pydantic_config__ = SETTINGS
 
     mode: Word = ""
     """The only execution to run, or both; by default all of them. MODE goes before it."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -17,7 +16,7 @@ from bzt.engine import Service
 from bzt.utils import BetterDict
 from lxml import etree
 
-from tollgate.base.settings import SETTINGS, Listed, Seconds, SettingError, Word, read
+from tollgate.base.settings import Listed, Seconds, SettingError, Word, configured, read
 from tollgate.base.urls import Url
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import bounds as plan_bounds
@@ -48,11 +47,9 @@ BESIDE = ("user.properties", "system.properties")
 _PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
 
 
-@dataclass(frozen=True)
+@configured
 class PlanSettings:
     """A JMeter plan as it is."""
-
-    __pydantic_config__ = SETTINGS
 
     path: Listed = ()
     """Of the plan, or of several, which run one after the other. PLAN goes before it."""

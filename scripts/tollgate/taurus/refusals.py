@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.base.settings import SETTINGS, Word, read
+from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
@@ -21,11 +21,9 @@ from tollgate.record.redaction import MARK, Redaction
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
 
 
-@dataclass(frozen=True)
+@configured
 class VerdictSettings(JudgeSettings):
     """How strictly the run is judged."""
-
-    __pydantic_config__ = SETTINGS
 
     kind: Word = "check"
     """Names the run in verdict.json and JUnit."""
