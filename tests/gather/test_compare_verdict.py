@@ -209,7 +209,7 @@ def test_a_record_that_has_changed_since_the_run_ended_is_refused(tmp_path):
             verdict_of(tmp_path)
     manifest.write(made, tmp_path)
     (tmp_path / record.NAME).unlink()
-    with pytest.raises(ManifestError, match=r"compare\.json is missing: what was promised"):
+    with pytest.raises(ManifestError, match=r"compare\.json is missing: neither promise"):
         verdict_of(tmp_path)
 
 

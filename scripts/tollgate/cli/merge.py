@@ -18,9 +18,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("merge", help="judge the shares of a load as one run")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the folder of a share")
-    parser.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="of the merged run, a new one"
-    )
+    parser.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="a new folder")
     parser.set_defaults(command=merge)
 
 

@@ -31,9 +31,7 @@ def check_record(run: Path, manifest: Manifest) -> None:
         return
     name = compare_record.read(run).execution
     if name not in [each.name for each in manifest.executions]:
-        raise ManifestError(
-            f"{run / compare_record.NAME} is about an execution {name!r}, which {NAME} has not"
-        )
+        raise ManifestError(f"{run / compare_record.NAME} is about {name!r}, which {NAME} lacks")
 
 
 def record_of(run: Path, planned: Execution) -> CompareRecord | None:

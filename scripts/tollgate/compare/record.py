@@ -120,9 +120,7 @@ def check_seal(manifest: Manifest, run: Path) -> None:
     if manifest.compare_sha256 == sealed(run) or not (manifest.compare_sha256 or has_ended):
         return
     what = "has changed since the run ended" if is_compare(run) else "is missing"
-    raise ManifestError(
-        f"{run / NAME} {what}: what was promised, and when it was decided, can't be proven"
-    )
+    raise ManifestError(f"{run / NAME} {what}: neither promise nor decision can be proven")
 
 
 def is_compare(run: Path) -> bool:

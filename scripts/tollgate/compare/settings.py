@@ -212,9 +212,7 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
         if not re.fullmatch(pattern, text):
             raise SettingError(f"{variable} is {text!r}: write {allowed}")
         if variable in given and name in given:
-            raise SettingError(
-                f"{name} slows base and head, and {variable} head alone: set one of the two"
-            )
+            raise SettingError(f"{name} slows base and head, and {variable} head alone: set one")
         if float(text):
             found[short] = float(text)
     return found

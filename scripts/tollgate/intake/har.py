@@ -195,10 +195,8 @@ def _unfit(entry: _Entry) -> str:
 def _step(source: Source, entry: _Entry) -> Step:
     try:
         return Step(Message.of(entry.request), given_by(entry.response))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise IntakeError(
-            f"{source.name}: {entry.request['method']}: {problem!r}: {_HELP}"
-        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise IntakeError(f"{source.name}: {entry.request['method']}: {error!r}: {_HELP}") from None
 
 
 def _give_labels(steps: Iterable[Step]) -> None:

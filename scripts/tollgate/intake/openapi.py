@@ -198,9 +198,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     if found.is_guess:
         asked.guesses.append(variable)
         if not values.allows(schema, found.values[0]):
-            reading.remarks.append(
-                f"the values of {variable!r} do not match {schema['pattern']!r}: correct them"
-            )
+            reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
     _put(asked, str(place), name, f"${{{variable}}}", texts[0])
 
 

@@ -279,9 +279,7 @@ def _target(
     target = _find(root, element.module_path)
     if target is None:
         names = " > ".join(element.module_path)
-        raise PlanError(
-            f"{where} points at '{names}', which is not in the plan; choose its target again"
-        )
+        raise PlanError(f"{where} points at '{names}', which is not in the plan; choose its target")
     return replace(target, enabled=True)
 
 

@@ -119,9 +119,7 @@ def _even(
     variable: str, counters: Mapping[str, Element | None], expander: Expander
 ) -> EvenArrivals:
     if variable not in counters:
-        raise NotReplayableError(
-            f"no Counter of its thread group, around it or beside it, counts ${{{variable}}}"
-        )
+        raise NotReplayableError(f"no Counter around or beside it counts ${{{variable}}}")
     element = counters[variable]
     if element is None:
         raise NotReplayableError(f"more than one element sets ${{{variable}}}")

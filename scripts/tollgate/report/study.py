@@ -77,9 +77,7 @@ def read(run: Path) -> StudyFile:
     """The study of a run's folder. Raises what `write` does."""
     record, how = manifest.read(run), study_run.read(run)
     if len(record.executions) != 1:
-        raise manifest.ManifestError(
-            f"{run / manifest.NAME} is not of a study: name the folder of one"
-        )
+        raise manifest.ManifestError(f"{run / manifest.NAME} is no study's: name the folder of one")
     planned = record.executions[0]
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)

@@ -69,9 +69,8 @@ def course(execution: ExecutionVerdict) -> str:
 
 def decided(result: CriterionResult) -> str:
     """From which look on it has had its verdict."""
-    return (
-        "open" if result.decided_after_s is None else f"{format_number(result.decided_after_s)} s"
-    )
+    after_s = result.decided_after_s
+    return "open" if after_s is None else f"{format_number(after_s)} s"
 
 
 def forecast_line(result: ForecastResult) -> str:

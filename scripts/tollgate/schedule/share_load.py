@@ -72,9 +72,7 @@ def _of_group(
     if group.is_open_model:
         return _of_open_model(group, element, share)
     if group.kind not in LOOPING:
-        raise ShareError(
-            f"the thread group {group.name!r} is a {group.kind}: no share of it is known"
-        )
+        raise ShareError(f"the thread group {group.name!r} is a {group.kind}: it can't be shared")
     timers = [each for each in element.walk() if each.kind == PRECISE_THROUGHPUT]
     if not timers:
         if group.threads is None:

@@ -199,9 +199,7 @@ def _request(where: str, given: object) -> Request:
         _check_steps(where, [config])
         if not _sends(config):
             what = f", label {label!r}," if label else ""
-            raise SettingError(
-                f"{where}{what} has no request: write `url`, `include`, or `transaction` with `do`"
-            )
+            raise SettingError(f"{where}{what} needs `url`, `include`, or `transaction` with `do`")
     label = label or str(config["url"])
     slug = slug_of(label)
     if not re.search("[A-Za-z]", slug) or slug.lower() in TAKEN:

@@ -124,9 +124,7 @@ def _lead_problem(values: Values) -> str | None:
     lead_s, seconds = values["lead_s"], values["seconds"]
     if lead_s < seconds:
         return None
-    return (
-        f"lead_s = {lead_s:g} leaves nothing of a block of {seconds} s to be measured: write less"
-    )
+    return f"lead_s = {lead_s:g} leaves nothing of a block of {seconds} s to measure: write less"
 
 
 def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:

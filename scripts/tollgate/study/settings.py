@@ -60,9 +60,7 @@ def refuse_environment(environment: Mapping[str, str]) -> None:
     as it does for the apps."""
     for name in ENVIRONMENT:
         if environment.get(name):
-            raise SetupError(
-                f"{name} is {environment[name]!r}, which changes what the study compares: unset it"
-            )
+            raise SetupError(f"{name} is {environment[name]!r}, which changes the study: unset it")
 
 
 def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
@@ -88,9 +86,8 @@ def without_missing_autocannon(
     kept = tuple(cell for cell in cells if version is not None or cell.experiment != CROSSCHECK)
     if len(kept) == len(cells):
         return kept, ()
-    return kept, (
-        f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `tollgate install`",
-    )
+    why = f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `tollgate install`"
+    return kept, (why,)
 
 
 def labels_of(cells: Sequence[Cell]) -> set[str]:

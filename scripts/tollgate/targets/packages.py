@@ -206,9 +206,7 @@ def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str)
     try:
         done = run(command, folder, os.environ, LIMIT_S)
     except FileNotFoundError:
-        raise PackagesError(
-            f"{command[0]} is not on PATH, and {side} needs packages: install it"
-        ) from None
+        raise PackagesError(f"{command[0]} is not on PATH: install it for {side}") from None
     except TooLongError as problem:
         raise PackagesError(f"`{shown}` for {side}: {problem}") from None
     if done.returncode:

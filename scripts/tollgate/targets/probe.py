@@ -69,9 +69,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
     if mode != app.exec_mode:
         raise ProbeError(f"app {app.name!r} runs in {mode} mode, asked for was {app.exec_mode}")
     if len(mine) != app.instances:
-        raise ProbeError(
-            f"app {app.name!r} has {len(mine)} worker(s), asked for were {app.instances}"
-        )
+        raise ProbeError(f"app {app.name!r} has {len(mine)} of {app.instances} workers")
     return len(mine)
 
 

@@ -189,9 +189,7 @@ class Capacity(OwnLoad):
 def _record(wanted: SearchSettings) -> CapacityRecord:
     """Raises CriterionError and ValueError."""
     if not wanted.of:
-        raise ValueError(
-            "modules.capacity.of is missing: name a target of the plan, such as sum, or a list"
-        )
+        raise ValueError("modules.capacity.of is missing: name a target, such as sum, or a list")
     settings = CapacitySettings(
         limits=tuple(limit_of(it) for it in wanted.limits),
         budget_s=wanted.budget,

@@ -136,9 +136,7 @@ class Facts:
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
-            raise EngineError(
-                f"{who}it says {text[:60]!r} of itself: start it by this `tollgate engine`"
-            ) from None
+            raise EngineError(f"{who}it says {text[:60]!r}: run `tollgate engine` there") from None
 
     def differences(self, other: Facts) -> Iterator[str]:
         """What must be the same of the host that this one is compared with, each in a line."""

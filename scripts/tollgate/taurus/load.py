@@ -140,9 +140,7 @@ class Load(Service):
             # By its name the services know an execution, and its files are called.
             for name, count in Counter(each.name for each in chosen).items():
                 if count > 1:
-                    raise TaurusConfigError(
-                        f"load: two executions are called {name!r}: give each a scenario of its own"
-                    )
+                    raise TaurusConfigError(f"load: two executions are called {name!r}: rename one")
             known = under_way(self.engine)
             if self.sharing:
                 known.share = self.sharing.give(self.engine, known.executions)

@@ -117,9 +117,7 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
 def _next(target: NewTarget) -> str:
     name = target.name
     if target.is_router:
-        return (
-            f"Then put your own work into app/targets/{name}.js, its answers into data/{name}.csv."
-        )
+        return f"Then put your work into app/targets/{name}.js, its answers into data/{name}.csv."
     return (
         f"Then put your weights, patterns of right answers and limits below `{name}:` in "
         "taurus.yml. -stress, -capacity and -compare go with it as well."

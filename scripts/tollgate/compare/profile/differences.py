@@ -59,9 +59,7 @@ def explain(
     Raises ProfileError where too little was answered."""
     blocks = [it for it in blocks if it.base.answered and it.head.answered]
     if (count := len(blocks)) < LEAST_BLOCKS:
-        raise ProfileError(
-            f"both sides answered in {count} blocks of the profile, and {LEAST_BLOCKS} are needed"
-        )
+        raise ProfileError(f"both sides answered in {count} blocks, and {LEAST_BLOCKS} are needed")
     renamed = _moved_files(blocks)
 
     def key_of(frame: Frame) -> Key:
