@@ -186,7 +186,7 @@ def test_what_a_transaction_adds_up_is_not_compared(tmp_path):
 def test_a_kind_compare_without_its_record_is_refused(tmp_path):
     manifest.write(replace(make(tmp_path), compare_sha256=None), tmp_path)
     (tmp_path / record.NAME).unlink()
-    with pytest.raises(ManifestError, match=r"compare.json is missing: without it"):
+    with pytest.raises(ManifestError, match=r"compare.json is missing, and the kind"):
         verdict_of(tmp_path)
 
 

@@ -110,9 +110,8 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:
         raise PlanError(
-            f"{plan}: modules.capacity.rate is {rate!r}, which a thread group's schedule or a "
-            f"timer in it is to read, and the plan has none that does: write ${{__P({rate},...)}} "
-            "there"
+            f"{plan}: no timer and no schedule of a thread group reads the property {rate!r} of "
+            f"modules.capacity.rate: write ${{__P({rate},...)}} there"
         )
     if len(reading) > 1:
         step = "keep one of them on, or search each by itself"

@@ -25,8 +25,7 @@ def check_record(run: Path, manifest: Manifest) -> None:
     if not compare_record.is_compare(run):
         if manifest.kind == KIND:
             raise ManifestError(
-                f"{run / compare_record.NAME} is missing: without it a run of kind {KIND} "
-                "can't be judged"
+                f"{run / compare_record.NAME} is missing, and the kind {KIND} is judged by it"
             )
         return
     name = compare_record.read(run).execution

@@ -195,8 +195,7 @@ def undecidable(found: Iterable[Power]) -> Iterator[str]:
         yield f"will probably be INCONCLUSIVE, for too few or too short requests: {names}: {todo}"
     if len(held) < sum(not it.can_pass for it in found):
         yield (
-            "what has too few or too short requests can fail the run, and does not keep it from "
-            "passing"
+            "what has too few or too short requests can fail the run, and can't keep it from PASS"
         )
 
 

@@ -122,8 +122,7 @@ class Document:
         except (Unresolvable, ValueError) as problem:
             why = f": {problem}" if isinstance(problem, IntakeError) else ""
             raise IntakeError(
-                f"{self.source.name}, {where} refers to {reference!r}, which is not there: correct "
-                f"it{why}"
+                f"{self.source.name}, {where}: {reference!r} is not there: correct it{why}"
             ) from None
         return self._expanded(found.contents, found.resolver, (*inside, reference), where)
 

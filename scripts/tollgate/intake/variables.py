@@ -109,8 +109,7 @@ class Variables:
         elif _is_made(slot.value) and slot.value not in sent:
             self.remarks.append(
                 f"{step.label} sends a value that looks generated ({slot.where}"
-                f"{f' {slot.name}' if slot.name else ''}), and no answer before it gives that: "
-                "see whether it still holds"
+                f"{f' {slot.name}' if slot.name else ''}), and no answer before gives it: check it"
             )
 
     def _hide(self, step: Step) -> None:

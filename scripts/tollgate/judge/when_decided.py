@@ -98,9 +98,8 @@ def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResu
         why = f"open when a look ended the execution after {format_duration(last_s)}"
     elif last_s >= course.budget_s:
         why = (
-            f"not decided in {format_duration(course.budget_s)}, which is all of the budget: "
-            "allow more "
-            "(modules.stop-when-decided.budget), send more requests, or move the limit"
+            f"not decided in all of the budget, {format_duration(course.budget_s)}: raise "
+            "modules.stop-when-decided.budget, send more requests, or move the limit"
         )
     else:
         return result

@@ -46,8 +46,7 @@ _Scoped = tuple[Element, tuple[Element, ...]]
 SHOWN = 5
 _UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
 _INTERPRETED = (
-    "is interpreted each time, at the cost of JMeter's own cores: write it in Groovy, as a JSR223 "
-    "element"
+    "is interpreted each time, on JMeter's own cores: write it in Groovy, as a JSR223 element"
 )
 _COMPILED_ANEW = (
     "is compiled anew each time: tick 'Cache compiled script if available', and pass variables by "

@@ -192,8 +192,7 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
         )
     if asked.schema and (problem := _mismatch(asked.schema, body)):
         raise ProbeError(
-            f"GET {path} on {where} answered what {asked.schema} does not describe ({problem}): "
-            f"{_MEND}"
+            f"GET {path} on {where} does not match {asked.schema} ({problem}): {_MEND}"
         )
     return took_ms
 

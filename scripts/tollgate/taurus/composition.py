@@ -302,8 +302,7 @@ def _choose_modes(config: BetterDict, service: Service, environment: Mapping[str
         raise SettingError(f"MODE is {mode!r}: {did_you_mean(mode, [*MODES, BOTH])}")
     if not service.settings.app:
         raise SettingError(
-            f"MODE is {mode!r}, and {service.name!r} answers at a URL, in a mode of its own: leave "
-            "out MODE"
+            f"MODE is {mode!r}, and {service.name!r} answers at a URL: leave MODE out"
         )
     where = f"scenarios.{service.name}.app"
     app = copies.declared(pm2.declared_apps(), service.settings.app, where)

@@ -238,8 +238,7 @@ def _problems(
     if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
         yield (
             f"its clock is {abs(answer.offset_ms) / 1000:.1f} s "
-            f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it by "
-            "NTP"
+            f"{'ahead' if answer.offset_ms > 0 else 'behind'}: set it by NTP"
         )
     for difference in here.differences(facts):
         yield f"{difference}: bring its suite to the same state, {again}"

@@ -47,8 +47,7 @@ def init(arguments: argparse.Namespace) -> int:
     name, there = texts.service_of(folder)
     if there and (arguments.source or arguments.request or arguments.url):
         raise InitError(
-            f"{folder / RUN_FILE} has the service {name!r} already: add another one by "
-            "`tollgate new target`"
+            f"{folder / RUN_FILE} has the service {name!r}: add one by `tollgate new target`"
         )
     target = None if there else _target(arguments, folder, found, remarks)
     name, app = (name, there.get("app")) if there else (target.name, target.app)

@@ -70,8 +70,7 @@ def _asked(arguments: argparse.Namespace) -> NewTarget:
         declared = declared_apps()
         if arguments.app not in declared:
             raise NewTargetError(
-                f"ecosystem.config.js has no app {arguments.app!r}; its apps are: "
-                f"{', '.join(declared)}"
+                f"ecosystem.config.js has no app {arguments.app!r}, only {', '.join(declared)}"
             )
     if arguments.source:
         checked(NewTarget(arguments.name))
@@ -98,8 +97,7 @@ def _from_source(arguments: argparse.Namespace, remote: Url | None) -> NewTarget
     if arguments.app is None:
         if remote is None and draft.url is None:
             raise NewTargetError(
-                f"{arguments.source} does not say where the service answers: name it by --url or "
-                "--app"
+                f"{arguments.source} does not say where the service answers: add --url or --app"
             )
         draft, remote = reached(arguments, draft, remote)
     return NewTarget(*(arguments.name, remote, arguments.app), as_jmx=arguments.jmx, draft=draft)

@@ -135,8 +135,7 @@ def mounted(app: str, target: NewTarget) -> str:
     word = target.identifier
     if re.search(rf"\b{word}\b", app):
         raise NewTargetError(
-            f"{target.name!r} would be {word} in app/app.js, where that is taken: "
-            "choose another name"
+            f"{target.name!r} would be {word} in app/app.js, which is taken: choose another name"
         )
     requires = list(_REQUIRE.finditer(app))
     listed = _LIST.search(app)
@@ -170,8 +169,7 @@ def with_service(config: str, target: NewTarget) -> str:
         except yaml.YAMLError:
             pass
     raise NewTargetError(
-        "taurus.yml has `scenarios` that can't be added to: write them in lines of their own, two "
-        "spaces in"
+        "the `scenarios` of taurus.yml can't be added to: write one a line, two spaces in"
     )
 
 
