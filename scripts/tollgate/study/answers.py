@@ -35,8 +35,7 @@ from tollgate.study.scaling import (
 )
 from tollgate.study.stats import MIN_BLOCKS, cell_result, estimate, widest
 from tollgate.study.windows import BALANCER, BEHIND_IT
-from tollgate.study.words import AGREES, DISAGREES, interval, number, users
-from tollgate.study.words import UNKNOWN as CANNOT_TELL
+from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES, interval, number, users
 
 #: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
 #: part of these, those that are counted are the fast ones.

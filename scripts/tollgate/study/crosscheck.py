@@ -38,8 +38,7 @@ from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
 from tollgate.study.stats import BUSY, multiplicities, with_interval
-from tollgate.study.words import AGREES, DISAGREES
-from tollgate.study.words import UNKNOWN as CANNOT_TELL
+from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES
 
 #: Two throughputs, or two p50s, agree within a factor of 1 + TOLERANCE either way.
 TOLERANCE = 0.10
