@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tollgate.base.paths import RUN_FILE
+from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.base.text import UserError
 from tollgate.cli.init import ci, texts
 from tollgate.cli.init.look import Found, InitError, look
@@ -53,7 +53,8 @@ def init(arguments: argparse.Namespace) -> int:
     name, app = (name, there.get("app")) if there else (target.name, target.app)
     new = _around(folder, found, app, remarks)
     if target:
-        new |= {RUN_FILE: texts.run_file(target), **target_files.new_files(target)}
+        new[RUN_FILE] = texts.HEAD + target_files.scenario(target)
+        new |= target_files.new_files(target)
     new |= _of_ci(folder, name, target.draft.secrets if target else there.get("environment") or ())
     changed = {}
     if target and (folder / RUN_FILE).exists():
@@ -135,9 +136,10 @@ def _of_routes(found: Found, remarks: list[str]) -> Draft:
 
 def _around(folder: Path, found: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
     """The files beside taurus.yml. app: that is tested, if any is."""
-    new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.reports()}
+    new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.REPORTS_PAGE}
     if app and found.start and not texts.has_ecosystem(folder):
-        new[texts.ecosystem_name(found)] = texts.ecosystem(app, found.start)
+        # PM2's usual name would make the file an ES module where the folder's files are.
+        new[ECOSYSTEMS[found.is_module]] = texts.ecosystem(app, found.start)
         if not found.start.reads_port:
             remarks.append(
                 f"{found.start.script} listens at {found.start.port} whatever PORT says: have it "
