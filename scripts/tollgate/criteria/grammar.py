@@ -13,7 +13,7 @@ described in subjects.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tollgate.base.text import one_line
@@ -205,6 +205,15 @@ def parse(item: str | Mapping, labels: Collection[str] = ()) -> Criterion:
         raise CriterionError(str(item), "criterion", item, "neither text nor a dictionary")
     fields["message"] = message or fields.get("message")
     return _build(fields)
+
+
+def is_about(item: object, what: Callable[[Criterion], bool], unreadable: bool) -> bool:
+    """Whether a criterion as it is written is of some kind. unreadable: the answer for one that
+    can't be read, which is refused later."""
+    try:
+        return what(parse(item))
+    except CriterionError:
+        return unreadable
 
 
 def _from_mapping(item: Mapping) -> dict:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from lxml import etree
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, names, unknown, weights
 from tollgate.base.text import closest, did_you_mean, java_value
-from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.criteria.grammar import is_about
 from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
@@ -38,6 +39,7 @@ _STAYS = ("properties", "variables", "modifications", "criteria", "probes", "tar
 #: What `compare` makes its two sides of.
 _OF_COMPARE = ("app", "install", "build", "link")
 MODES = ("fork", "cluster")
+_OF_WORKERS, _OF_CAPACITY = attrgetter("is_of_workers"), attrgetter("is_of_capacity")
 BOTH = "both"
 
 
@@ -260,18 +262,10 @@ def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:
     for entry in config.get("reporting", []):
         criteria = entry.get("criteria", None) if isinstance(entry, dict) else None
         if isinstance(criteria, list):
-            criteria[:] = [it for it in criteria if app and _is(it, "is_of_workers")]
+            criteria[:] = [it for it in criteria if app and is_about(it, _OF_WORKERS, True)]
     own, searches = config["scenarios"][composed.service.name], composed.shape == "capacity"
     if isinstance(stated := own.get("criteria", []), list):
-        own["criteria"] = [it for it in stated if _is(it, "is_of_capacity", searches) == searches]
-
-
-def _is(criterion: object, what: str, unreadable: bool = True) -> bool:
-    """What can't be read stays: `verdict` says what is wrong with it."""
-    try:
-        return getattr(parse(criterion), what)
-    except CriterionError:
-        return unreadable
+        own["criteria"] = [it for it in stated if is_about(it, _OF_CAPACITY, searches) == searches]
 
 
 def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
