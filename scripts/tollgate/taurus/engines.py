@@ -219,11 +219,6 @@ class RemoteLoad:
         )
         raise ToolError(f"{'; '.join(silent)}: it died, or was cut off")
 
-    def watch_no_more(self) -> None:
-        if self.heartbeat:
-            self.heartbeat.end()
-            self.heartbeat = None
-
     def engines(self) -> list[RemoteEngine]:
         """As run.json has them, by their numbers."""
         return [

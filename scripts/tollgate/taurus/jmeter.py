@@ -303,18 +303,13 @@ class InstalledJMeter(JMeterExecutor):
         scenario = self.get_scenario()
         own = scenario.get("properties")
         given = own.get(VARIABLES, self.settings.get("properties").get(VARIABLES, ""))
-        own[VARIABLES] = with_test_start(str(given or ""))
+        names = [name for name in str(given or "").split(",") if name]  # JMeter takes no blanks off
+        own[VARIABLES] = ",".join(names if TEST_START in names else [*names, TEST_START])
         scenario["properties"] = own
 
     def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
         """Leave cookie managers as the plan has them; bzt would write its own choice over theirs,
         which JMeter has made its default since."""
-
-
-def with_test_start(variables: str) -> str:
-    """JMeter's `sample_variables` with TESTSTART.MS among them; JMeter takes no blanks off."""
-    names = [name for name in variables.split(",") if name]
-    return ",".join(names if TEST_START in names else [*names, TEST_START])
 
 
 class WholeRecords:

@@ -167,8 +167,8 @@ class Load(Service):
 
     def shutdown(self) -> None:
         super().shutdown()
-        if self.remote:
-            self.remote.watch_no_more()
+        if self.remote and self.remote.heartbeat:
+            self.remote.heartbeat.end()
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""

@@ -90,15 +90,18 @@ class OwnPlan(Service):
             self._refuse_several(plans, kind)
             properties = properties_of(wanted.property_files)
             stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
+            titles = {it.name: f"plan: {it.name}:" if len(plans) > 1 else "plan:" for it in plans}
             for name, scenario in self._executions(plans, template, properties):
                 [plan] = [it for it in plans if it.name == name]
-                self.title = f"plan: {name}:" if len(plans) > 1 else "plan:"
+                self.title = titles[name]
                 self._prepare(plan, scenario, kind, wanted.host)
                 under_way(self.engine).executions[name].notes += self._notes(plan)
                 if criteria := stated or list(plan.criteria):
                     scenario["criteria"] = criteria
             self._leave_default_criteria(plans, stated, kind)
-            self._tell(plans)
+            for name, title in titles.items():
+                for line in under_way(self.engine).executions[name].notes:
+                    self.log.warning("%s %s", title, line)
 
     def _refuse_several(self, plans: Sequence[NamedPlan], kind: str) -> None:
         shares = any(os.environ.get(name) for name in ("ENGINE", "ENGINES"))
@@ -167,13 +170,6 @@ class OwnPlan(Service):
                 "state yours, such as CRITERIA='p95>300ms; fail>1%', or one a line in "
                 f"{each.path.with_suffix(CRITERIA).name} beside the plan"
             )
-
-    def _tell(self, plans: Sequence[NamedPlan]) -> None:
-        known = under_way(self.engine).executions
-        for each in plans:
-            title = f"plan: {each.name}:" if len(plans) > 1 else "plan:"
-            for line in known[each.name].notes:
-                self.log.warning("%s %s", title, line)
 
     def _refuse_unfit(self, path: Path, properties: dict[str, str]) -> Plan:
         """What JMeter could not run."""

@@ -62,14 +62,8 @@ def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) 
         )
 
 
-def refuse_names(names: list[str]) -> None:
-    """A name is also that of a folder, a log and a class of JUnit."""
-    for name in names:
-        if not re.fullmatch(r"\w[\w .-]*", name):
-            raise TaurusConfigError(f"verdict: execution {name!r} names a folder: rename it")
-
-
 def require_jmeter_plan(executor: object) -> None:
+    """Raises TaurusConfigError for an execution that is none, or whose name is no folder's."""
     if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
         raise TaurusConfigError(
             f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
@@ -81,3 +75,5 @@ def require_jmeter_plan(executor: object) -> None:
                 f"verdict: execution {executor.label!r} sets {name!r}, with which Taurus replaces "
                 "the plan's thread groups: set the load by modules.jmeter.properties"
             )
+    if not re.fullmatch(r"\w[\w .-]*", executor.label):  # also of a log and a class of JUnit
+        raise TaurusConfigError(f"verdict: execution {executor.label!r} names a folder: rename it")
