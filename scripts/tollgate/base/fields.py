@@ -23,9 +23,7 @@ Interval = Annotated[list[float | None], Field(min_length=2, max_length=2)]
 
 #: Of a record that is written as JSON: the docstrings of its fields are the schema's.
 WRITTEN = ConfigDict(
-    extra="forbid",
-    use_attribute_docstrings=True,
-    json_schema_serialization_defaults_required=True,
+    extra="forbid", use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
 )
 
 

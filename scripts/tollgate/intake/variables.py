@@ -89,11 +89,7 @@ class Variables:
             self._hide(step)
 
     def _put_one(
-        self,
-        step: Step,
-        slot: Slot,
-        offered: dict[str, list[tuple[Step, Given]]],
-        sent: set[str],
+        self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
     ) -> None:
         places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
         if found := next(places, None):

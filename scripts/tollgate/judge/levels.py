@@ -45,10 +45,7 @@ def estimates(executions: Sequence[Sequence[Criterion]]) -> int:
 
 
 def holm_results(
-    executions: Sequence[MeasuredExecution],
-    settings: JudgeSettings,
-    judge: Judge,
-    family: int = 0,
+    executions: Sequence[MeasuredExecution], settings: JudgeSettings, judge: Judge, family: int = 0
 ) -> list[tuple[CriterionResult, ...]]:
     """The results of each execution's criteria, by Holm's procedure: each estimate is tested at the
     level divided by the number of estimates; while some fail, the others are tested again at the

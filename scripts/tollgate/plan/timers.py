@@ -9,12 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from tollgate.plan.arrivals import (
-    EVEN_DELAY,
-    EvenArrivals,
-    NotReplayableError,
-    PreciseThroughput,
-)
+from tollgate.plan.arrivals import EVEN_DELAY, EvenArrivals, NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import PRECISE_THROUGHPUT, Timer

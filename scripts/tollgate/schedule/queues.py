@@ -66,9 +66,7 @@ class ScheduleOutcome:
 
 
 def queues_of(
-    plan: Plan,
-    labels: Collection[str],
-    threads: Mapping[str, Collection[str]] | None = None,
+    plan: Plan, labels: Collection[str], threads: Mapping[str, Collection[str]] | None = None
 ) -> tuple[tuple[Queue, ...], dict[str, str]]:
     """The plan's schedules, and the reason for each label that follows none.
 

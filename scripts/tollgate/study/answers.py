@@ -26,13 +26,7 @@ from tollgate.study.model import (
 )
 from tollgate.study.published import CLAIMS, Published, Rule, StudyMachine, other_work
 from tollgate.study.record import StudyRun
-from tollgate.study.scaling import (
-    BASELINES,
-    PAIRS,
-    comparisons,
-    concurrency_performance,
-    curves,
-)
+from tollgate.study.scaling import BASELINES, PAIRS, comparisons, concurrency_performance, curves
 from tollgate.study.stats import MIN_BLOCKS, cell_result, estimate, widest
 from tollgate.study.windows import BALANCER, BEHIND_IT
 from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES, interval, number, users
@@ -43,10 +37,7 @@ SLOW = 1 / 3
 
 
 def claims(
-    data: Mapping[Cell, CellData],
-    results: Sequence[CellResult],
-    machine: StudyMachine,
-    seed: int,
+    data: Mapping[Cell, CellData], results: Sequence[CellResult], machine: StudyMachine, seed: int
 ) -> tuple[Claim, ...]:
     """An answer for every row of published.CLAIMS, also for those that this run did not measure.
 

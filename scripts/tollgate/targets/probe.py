@@ -230,9 +230,7 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}),
-        urllib.request.HTTPSHandler(context=trusting),
-        _NoRedirects,
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting), _NoRedirects
     )
     # Its protocol is http or https, as base/urls.py reads it.
     request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310

@@ -38,13 +38,7 @@ from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER
 from tollgate.targets.scenarios import executions_of, given_properties, script_of
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.shared import (
-    end_by_stdin,
-    is_running,
-    problems_as,
-    property_of,
-    under_way,
-)
+from tollgate.taurus.shared import end_by_stdin, is_running, problems_as, property_of, under_way
 
 
 @configured

@@ -32,14 +32,7 @@ from tollgate.compare.profile.model import (
     ProfileChange,
     Why,
 )
-from tollgate.compare.profile.read import (
-    SIDES,
-    Frame,
-    Key,
-    ProfileBlock,
-    ProfileError,
-    Stacks,
-)
+from tollgate.compare.profile.read import SIDES, Frame, Key, ProfileBlock, ProfileError, Stacks
 
 Floats = NDArray[np.float64]
 #: Blocks below which no interval is worth its name.
