@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
+from tollgate.base.text import unique
 from tollgate.intake.answers import Given
 from tollgate.intake.message import Message, Slot
 from tollgate.record.redaction import AS_JSON, Redaction, is_secret
@@ -63,10 +64,7 @@ class Variables:
         stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}").strip("_").upper()
         if stem[:1].isdigit():
             stem = f"_{stem}"
-        number, name = 1, stem
-        while self._values.get(name, value) != value:
-            number += 1
-            name = f"{stem}_{number}"
+        name = unique(stem, lambda it: self._values.get(it, value) != value)
         self._values[name] = value
         self.secrets.setdefault(name, words)
         reference = _reference(name, slot)
@@ -138,10 +136,7 @@ def _encoded(reference: str, where: str) -> str:
 def _variable(step: Step, given: Given) -> str:
     """The variable into which a step takes a value out of its answer."""
     stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}").strip("_").lower()
-    number, name = 1, stem
-    while step.extractors.get(name, given).extractor != given.extractor:
-        number += 1
-        name = f"{stem}_{number}"
+    name = unique(stem, lambda it: step.extractors.get(it, given).extractor != given.extractor)
     step.extractors[name] = given
     return name
 
