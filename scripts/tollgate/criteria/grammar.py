@@ -144,11 +144,6 @@ class Criterion:
         return of_samples and self.timeframe_s is None
 
     @property
-    def allows_none(self) -> bool:
-        """Whether the first that is counted fails it, so that it says the same of a share."""
-        return self.is_count and (self.condition, self.threshold) in ((">", 0), (">=", 1))
-
-    @property
     def is_of_time(self) -> bool:
         """Whether it is about the times of samples, in one way or another."""
         return not self.is_of_workers and self.unit in ("ms", LATENCY_SLOPE)

@@ -63,19 +63,14 @@ def _central_interval(counts: Counts, share: float, confidence: float) -> Interv
     def share_of(rows: np.ndarray) -> Interval:
         return share_interval(bins, n, counts.sum_by_second(rows), confidence)
 
-    def is_above(index: int) -> bool:
-        return share_of(counts.elapsed_ms <= values[index]).low >= share
-
-    def is_not_below(index: int) -> bool:
-        return share_of(counts.elapsed_ms < values[index]).high > share
-
-    high = _first(is_above, len(values))
-    low = _first(is_not_below, len(values)) - 1
+    ms = counts.elapsed_ms
+    high = _first(lambda at: share_of(ms <= values[at]).low >= share, len(values))
+    low = _first(lambda at: share_of(ms < values[at]).high > share, len(values)) - 1
     middle = counts.order_statistics([max(1, math.ceil(counts.total * share))])[0]
     return Interval(
         float(values[low]) if low >= 0 else 0.0,
         float(values[high]) if high < len(values) else math.inf,
-        share_of(counts.elapsed_ms <= middle).deff,
+        share_of(ms <= middle).deff,
     )
 
 

@@ -52,10 +52,6 @@ class Timetable:
     last_s: float
     reached: int = 0
 
-    @property
-    def is_empty(self) -> bool:
-        return max(1, math.ceil(self.warmup / self.period)) * self.period > self.last_s
-
     def is_due(self, second: float) -> bool:
         """Whether a moment of the timetable has come since the last time that this was asked."""
         number = math.floor(second / self.period)
@@ -93,14 +89,13 @@ class Reloads:
             )
             return
         room = WORKER_S * app.instances
-        timetable = Timetable(self.period, warmup, length - room)
-        if timetable.is_empty:
+        if max(1, math.ceil(warmup / self.period)) * self.period > length - room:
             raise TaurusConfigError(
                 f"targets: reload-every is {self.period:g} s, and no reload of {app.name!r} fits "
                 f"into the {length:g} s of {execution!r}: one begins after {warmup:g} s of warm-up "
                 f"and may take {room:g} s; measure for longer or reload more often"
             )
-        self._timetables[execution] = timetable
+        self._timetables[execution] = Timetable(self.period, warmup, length - room)
 
     def tick(self, execution: str, app: pm2.App, second: float) -> None:
         """Begin the reload that is due at this second of the execution's load, if there is one."""
