@@ -58,8 +58,8 @@ class CapacitySettings:
 
     budget_s: of a mode, bracket and holdout included. trial_s, bracket_s, holdout_s: seconds of
     sending in a trial. lead_s: the first of these, in which queues fill; what was due in them is
-    not judged. drain_s: what a trial takes besides at most, while its last answers come: trials may
-    follow each other sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second
+    not judged. drain_s: the longest time after a trial in which its last responses arrive; the next
+    trial may begin sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second
     of the first trial, and of the slowest.
     """
 

@@ -106,7 +106,7 @@ def check_records(run: Path, manifest: Manifest) -> None:
 
 
 def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:
-    """A line for each criterion on a capacity that nobody searches for."""
+    """A line for each criterion on a capacity that the run does not search for."""
     names = [each.name for each in manifest.executions]
     for it in criteria:
         if it.is_of_capacity and manifest.kind != KIND:

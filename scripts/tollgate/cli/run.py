@@ -127,7 +127,7 @@ def _rows(table: dict[str, str]) -> list[str]:
 
 
 def own_kinds() -> list[str]:
-    """The kinds that the suite's taurus.yml has besides KINDS."""
+    """The kinds of the suite's taurus.yml that are not in KINDS."""
     return sorted({*section("cli-aliases")} - {*KINDS})
 
 

@@ -35,7 +35,7 @@ from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
 TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
-#: What a plan of somebody's own waits for, where it does not say so itself.
+#: The timeouts of a user's own plan that states none.
 OWN_TIMEOUTS_MS = {"connect_timeout": 5000, "response_timeout": 10000}
 #: Seconds beyond the timeouts in which JMeter writes down what it has given up.
 WRITING_S = 1.0

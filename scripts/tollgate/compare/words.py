@@ -138,7 +138,7 @@ def sides(record: CompareRecord) -> Iterator[str]:
 
 
 def coin(record: CompareRecord, lasting: str, threads: int) -> str:
-    """What the coin is tossed for, of somebody's own plan, and what that costs. lasting: what
+    """What the coin is tossed for, of a user's own plan, and what that costs. lasting: what
     outlasts a turn of a thread. threads: of each side."""
     if not record.is_by_thread:
         return "the coin falls once a turn of a thread, which begins a session of its own"

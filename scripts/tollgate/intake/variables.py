@@ -21,9 +21,9 @@ _JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
-#: A token of that length that no answer gives may be a password of some kind.
+#: A token of this length that no response contains may be a password.
 _LONG = 20
-#: Characters of a text that nobody sends by chance after an answer has given it.
+#: A text of this length in a request was not equal to one in an earlier response by chance.
 _NO_CHANCE = 16
 _CREDENTIALS = ("authorization", "proxy-authorization")
 #: Shorter values of secrets are not looked for inside of others.
@@ -55,7 +55,7 @@ class Variables:
 
     @property
     def to_set(self) -> list[str]:
-        """What somebody has to do before a run, one line each."""
+        """What the user has to do before a run, one line each."""
         return [f"export {name} before a run: {words}" for name, words in self.secrets.items()]
 
     def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:

@@ -58,7 +58,7 @@ def with_decision_time(
     pairs = zip(execution.criteria, results, strict=True)
     counted = (_with_open_count(*pair, course) for pair in pairs)
     repeated = course.is_repeated
-    return tuple(_told_when(replace(it, is_repeated=repeated), course) for it in counted)
+    return tuple(_with_time(replace(it, is_repeated=repeated), course) for it in counted)
 
 
 def _with_open_count(
@@ -81,7 +81,7 @@ def _with_open_count(
     return replace(result, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResult:
+def _with_time(result: CriterionResult, course: InterimHistory) -> CriterionResult:
     last_s = course.looks_s[-1]
     if result.verdict in _DECIDED:
         before, since_s = course.since.get(result.criterion, ("", last_s))

@@ -40,8 +40,8 @@ class Share:
         return self.part(first + count) - self.part(first)
 
     def seed(self, seed: int) -> int:
-        """A seed of this engine's own, made of the whole's: neighbouring seeds of java.util.Random
-        begin alike, hence the hash. Of one engine that is all there are it is the whole's."""
+        """A seed of this engine's own, a hash of the whole's: neighbouring seeds of
+        java.util.Random begin alike. A single engine has the seed of the whole."""
         if self.of == 1:
             return seed
         found = hashlib.sha256(f"{seed} {self}".encode()).digest()

@@ -69,13 +69,13 @@ def provide(provision: Provision, head: Path, roots: Sequence[Path], run: Path) 
         there.symlink_to(here)
     if provision.install:
         _shell(provision.install, base, run / "install-base.log", "base")
-        whence = f"by `{provision.install}`"
+        source = f"by `{provision.install}`"
     else:
-        whence = provide_packages(head, roots, run / "install-base.log")
+        source = provide_packages(head, roots, run / "install-base.log")
     if provision.build:
         for side, folder in (("base", base), ("head", head)):
             _shell(provision.build, folder, run / f"build-{side}.log", side)
-    return whence
+    return source
 
 
 def linked(provision: Provision, head: Path, root: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """A service that taurus.yml describes, and a kind of run: together they make executions whose plans
-Tollgate writes, before any module is prepared. From then on they are like those of a plan that
-somebody saved by hand."""
+Tollgate writes, before any module is prepared. After that they are like executions of a plan that
+a user saved."""
 
 from __future__ import annotations
 
@@ -256,8 +256,8 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
 
 
 def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:
-    """Of the criteria that a kind has, those on workers are about any service; others name labels
-    of somebody else's. A search for capacity has limits in place of a service's own criteria."""
+    """Of the criteria of a kind, those on workers apply to any service; the others name labels of
+    another one. A search for capacity has limits in place of a service's own criteria."""
     app = composed.service.settings.app
     for entry in config.get("reporting", []):
         criteria = entry.get("criteria", None) if isinstance(entry, dict) else None

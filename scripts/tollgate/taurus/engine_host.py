@@ -1,8 +1,8 @@
 """An engine's host: the key that it shares with all others, what it has installed, and its rows.
 
 JMeter's remote engines (`jmeter -s`) run any plan that an owner of the key sends them. A
-controller hands the same properties to all of them, hence an engine knows its number by itself, and
-has the rows of each data file at hand that this number would send.
+controller hands the same properties to all of them. An engine therefore knows its own number, and
+has the rows of each data file that this number sends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The plans that a run of somebody's own plans names, and what lies beside them."""
+"""The plans of a user's own that a run names, and the files beside them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _paths(given: str) -> Iterator[Path]:
 def _names(paths: Sequence[Path]) -> list[str]:
     """By their files, and by their folders where two files are alike."""
     stems = Counter(it.stem for it in paths)
-    told = (it.stem if stems[it.stem] == 1 else f"{it.parent.name}-{it.stem}" for it in paths)
-    names = [_UNFIT.sub("-", it).lstrip(" .-") or "plan" for it in told]
+    stated = (it.stem if stems[it.stem] == 1 else f"{it.parent.name}-{it.stem}" for it in paths)
+    names = [_UNFIT.sub("-", it).lstrip(" .-") or "plan" for it in stated]
     twice = Counter(names)
     return [name if twice[name] == 1 else f"{name} {n}" for n, name in enumerate(names, 1)]
 

@@ -28,8 +28,8 @@ def rerun_load(
     **properties: object,
 ) -> Iterator[subprocess.Popen]:
     """The same plan once more beside its run, with other properties, for what it makes the service
-    do: a process that is ended with the block. samples: where it writes them. jvm_args: besides
-    those of the run."""
+    do: a process that is ended with the block. samples: where it writes them. jvm_args: in
+    addition to those of the run."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
     prepared = under_way(executor.engine).executions[executor.label]

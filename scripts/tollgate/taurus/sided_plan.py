@@ -1,4 +1,4 @@
-"""Of the service `compare`: a plan of somebody's own in the place of one that Tollgate makes."""
+"""Of the service `compare`: a user's own plan in place of one that Tollgate makes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def send_to_sides(
     given: Mapping[str, str],
     wanted: CompareSetup,
 ) -> OwnPlanCompared:
-    """Write the copy of somebody's own plan, and say when its load is to end. run: the folder.
+    """Write the copy of a user's own plan, and say when its load is to end. run: the folder.
     given: its properties. Raises SettingError."""
     plan = prepared.original
     copy = run / FOLDER / plan.name

@@ -159,7 +159,7 @@ def _of_ci(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
 
 
 def _asked(what: str, default: str) -> str:
-    """What a person at a terminal answers; the default for nobody."""
+    """The answer of the user; without a terminal the default."""
     if not _is_terminal():
         return default
     return input(f"{what} [{default}]: ").strip() or default

@@ -104,8 +104,8 @@ def _from_source(arguments: argparse.Namespace, remote: Url | None) -> NewTarget
 
 
 def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> tuple[Draft, Url]:
-    """(the draft, where the service answers). What answers at a URL that somebody has named here
-    says which guesses are right; no other host is asked. Raises IntakeError."""
+    """(the draft, where the service answers). If the user named the URL, the
+    service there shows which guesses are right. No other host is asked. Raises IntakeError."""
     place = remote or read_remote(draft.url, arguments.name)
     source = arguments.source or ""
     is_named = source and (remote is not None or urlsplit(source).hostname == place.host)

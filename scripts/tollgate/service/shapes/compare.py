@@ -58,7 +58,7 @@ def make(parts: Parts) -> etree._ElementTree:
 def _variables(parts: Parts) -> Iterator[etree._Element]:
     order = mix.sequence([it.weight for it in parts.requests], _SEED)
     period_ms = max(1, round(1000 / parts.rate))
-    told = {
+    properties = {
         mix.PROPERTY: (order, f"the label of each arrival, {mix.DIGITS} digits each"),
         mix.SEED: (_SEED, "of which a run draws the one before"),
         PERIOD: (period_ms, "from one arrival to the next, in ms"),
@@ -72,7 +72,7 @@ def _variables(parts: Parts) -> Iterator[etree._Element]:
             Argument__metadata="=",
         )
         + "</elementProp>"
-        for name, (value, what) in told.items()
+        for name, (value, what) in properties.items()
     )
     inside = f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
     return xml.element("Arguments", "ArgumentsPanel", "arrivals", inside)
