@@ -215,7 +215,7 @@ def test_a_record_that_has_changed_since_the_run_ended_is_refused(tmp_path):
 
 def test_a_record_of_another_execution_is_refused(tmp_path):
     make(tmp_path, of={"execution": "fork"})
-    with pytest.raises(ManifestError, match=r"about an execution 'fork', which run\.json has"):
+    with pytest.raises(ManifestError, match=r"about 'fork', which run\.json lacks"):
         verdict_of(tmp_path)
 
 

@@ -166,7 +166,7 @@ def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, colu
         ),
         (
             (FORK,),
-            ": sum has no arm but 'fork', which leaves nothing to compare: add rows of another arm",
+            ": sum has only the arm 'fork': add rows of another one",
         ),
         (
             (FORK.replace("0.25", "1"), CLUSTER),

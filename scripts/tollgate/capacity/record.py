@@ -100,8 +100,7 @@ def check_records(run: Path, manifest: Manifest) -> None:
         for name, known in planned.capacity_sha256.items():
             if found.get(name) != known:
                 raise ManifestError(
-                    f"{run / name} is missing, or has changed since the run ended: what was to be "
-                    "sent can't be proven"
+                    f"{run / name} is missing or was changed: what was to be sent can't be proven"
                 )
 
 

@@ -40,8 +40,7 @@ def show(arguments: argparse.Namespace) -> int:
         raise GuiError(f"there is no plan {plan}; those of {PLAN.parent}: {' '.join(there)}")
     if not os.environ.get("DISPLAY") and sys.platform != "darwin":
         raise GuiError(
-            "there is no screen to open a window on (DISPLAY is not set): call it from a desktop, "
-            "or by ssh -X"
+            "there is no screen (DISPLAY is not set): call it from a desktop, or by ssh -X"
         )
     assemble.provide()
     state, home = STATE / "gui", tools.jmeter_home()

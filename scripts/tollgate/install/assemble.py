@@ -49,8 +49,7 @@ def provide() -> None:
             _assemble(_missing(own), lock)  # again: another start may have done it
     except OSError as problem:
         raise InstallError(
-            f"the tools can't be installed in {paths.cache()}: {problem.strerror}; set "
-            "TOLLGATE_HOME to a folder of your own"
+            f"{paths.cache()} can't be written: {problem.strerror}; set TOLLGATE_HOME"
         ) from None
 
 

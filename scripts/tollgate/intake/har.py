@@ -82,8 +82,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
         remarks.append(f"{source.name} holds what is secret: keep it out of git")
     if _is_sanitized(entries):
         remarks.append(
-            "it has no cookie at all: Chrome leaves them out, unless its settings allow a HAR with "
-            "sensitive data"
+            "it has no cookie: Chrome leaves them out unless it may save a HAR with sensitive data"
         )
     requests = _visit(kept, steps, name, remarks)
     return Draft(
@@ -265,10 +264,7 @@ def _visit(
         page = {"transaction": f"page-{place + 1}-{part[0].label}", "do": asked}
         do += [page] if len(parts) > 1 else asked
     if longest := [it for it in pauses.values() if it >= LONGEST_PAUSE_S + 0.5]:
-        remarks.append(
-            f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s, so that a "
-            "visit needs few threads"
-        )
+        remarks.append(f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s")
     return {"transaction": f"visit-{name}", "do": do}
 
 

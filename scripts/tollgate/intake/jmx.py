@@ -67,8 +67,7 @@ def read_jmx(source: Source, name: str, suite: Path, url: str | None = None) -> 
     plan was made, if not where its first request goes. Raises IntakeError and PlanError."""
     if source.is_remote:
         raise IntakeError(
-            f"{source.name} is a plan by URL, whose includes and data can't be read: save it, and "
-            "name the file"
+            f"{source.name} is a plan by URL, without its includes and data: name a saved file"
         )
     return _Reader(Path(path_of(source.uri)), name, suite, url).draft()
 

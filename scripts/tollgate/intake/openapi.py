@@ -107,8 +107,7 @@ def _wanted(
         known = [it.text for it in (*wanted, *left)]
         name = min(unknown)
         raise IntakeError(
-            f"--request {name!r} is no operation of {reading.document.source.name}: "
-            f"{did_you_mean(name, known)}"
+            f"--request {name!r} is no operation of the document: {did_you_mean(name, known)}"
         )
     if left:
         reading.remarks.append(

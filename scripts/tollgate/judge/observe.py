@@ -151,10 +151,7 @@ def with_unsent(
 
 def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | None) -> str:
     if criterion.label and len({data.is_transaction for data in wanted}) > 1:
-        return (
-            "is the name of a sampler and of a Transaction Controller, which are counted apart: "
-            "rename one in the plan"
-        )
+        return "is the name of a sampler and of a Transaction Controller: rename one in the plan"
     name = TOTALS_COLUMNS.get(criterion.subject)
     if name is None or (totals is not None and getattr(totals, name) is not None):
         return ""

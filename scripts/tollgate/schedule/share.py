@@ -54,7 +54,6 @@ def parse_share(text: str) -> Share:
     share = Share(int(found[1]), int(found[2])) if found else None
     if share is None or share.number > share.of:
         raise ShareError(
-            f"ENGINE is {text!r}: write the number of this engine, from 1, and how many there are, "
-            "such as 2/3"
+            f"ENGINE is {text!r}: write its number, from 1, and how many there are, such as 2/3"
         )
     return share

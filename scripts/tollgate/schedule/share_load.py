@@ -110,8 +110,7 @@ def _of_open_model(
 ) -> tuple[int, dict[str, str]]:
     if group.schedule is None or not group.random_seed:
         raise ShareError(
-            f"the thread group {group.name!r} has no schedule, or no random seed above 0, that is "
-            "known before the run"
+            f"the thread group {group.name!r} has no known schedule, or no random seed above 0"
         )
     text, count = shared_schedule(group.schedule, share)
     found = {_named(element, _SCHEDULE, group.name): text}
@@ -159,7 +158,6 @@ def _part(ramp: Ramp, count: int) -> str:
         return random_arrivals(decimal(ramp.begin * factor), decimal(ramp.end * factor), length)
     if ramp.count:
         raise ShareError(
-            "even_arrivals of several engines would come at the same moments: write "
-            "random_arrivals in the schedule"
+            "even_arrivals of several engines would coincide: write random_arrivals in the schedule"
         )
     return f"pause({length} sec)"

@@ -233,8 +233,7 @@ def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled
         inside = fragment(path, SUITE / "plans")
         if inside is None:
             raise SettingError(
-                f"{where} includes {request.fragment}, which has no Test Fragment: save one there "
-                "by the JMeter GUI"
+                f"{where}: {request.fragment} has no Test Fragment: save one by the JMeter GUI"
             )
         elements = list(inside)
     samples = _samples(elements)

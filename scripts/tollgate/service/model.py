@@ -168,8 +168,7 @@ def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings
 def _requests(where: str, given: object) -> tuple[Request, ...]:
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise SettingError(
-            f"{where}.requests is {given!r}: write a list of requests, such as "
-            "{label: list, url: /items, weight: 6}"
+            f"{where}.requests is {given!r}: write a list, such as {{label: list, url: /items}}"
         )
     found = [_request(f"{where}.requests.{place}", it) for place, it in enumerate(given)]
     if not any(it.weight for it in found):
@@ -204,8 +203,7 @@ def _request(where: str, given: object) -> Request:
     slug = slug_of(label)
     if not re.search("[A-Za-z]", slug) or slug.lower() in TAKEN:
         raise SettingError(
-            f"{where}.label is {label!r}: write another one, with letters of ASCII, and not "
-            f"{', '.join(TAKEN)}"
+            f"{where}.label is {label!r}: use ASCII letters, and none of {', '.join(TAKEN)}"
         )
     return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
 

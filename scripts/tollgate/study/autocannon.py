@@ -117,8 +117,7 @@ def result_of(text: str, version: str, cpu_s: float, seconds: int) -> Autocannon
         raise AutocannonError(f"{AUTOCANNON} {version} printed no result: {error!r}") from None
     if result.requests <= result.failed:
         raise AutocannonError(
-            f"{AUTOCANNON}: all of its {result.requests} requests failed; check that the server "
-            "runs and that the path is right"
+            f"{AUTOCANNON}: all {result.requests} requests failed; check the server and the path"
         )
     if result.seconds < 0.9 * seconds:
         raise AutocannonError(f"{AUTOCANNON}: ended after {result.seconds:g} s of {seconds}")

@@ -64,10 +64,7 @@ def port_owner(port: int) -> str:
             # Without a pid it is of another user: Process(None) would be this one.
             if each.laddr and each.laddr.port == port and each.pid is not None:
                 return _named(psutil.Process(each.pid))
-    return (
-        "a process of another user, which this user can't see "
-        f"(`sudo ss -tanp` or `sudo lsof -i :{port}` names it)"
-    )
+    return f"a process of another user (see `sudo ss -tanp` or `sudo lsof -i :{port}`)"
 
 
 def _marked() -> list[psutil.Process]:

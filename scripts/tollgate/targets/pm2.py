@@ -158,8 +158,7 @@ def declared_apps() -> dict[str, App]:
         apps = [_app(each) for each in json.loads(marked[-1].removeprefix(MARK))]
     except (IndexError, ValueError):
         raise Pm2Error(
-            f"{ECOSYSTEM.name} can't be read: Node ended before it listed its "
-            "apps; let the file only export them"
+            f"{ECOSYSTEM.name} can't be read: Node ended too early; let it only export its apps"
         ) from None
     return {app.name: app for app in apps}
 

@@ -185,10 +185,9 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
     took_ms = (time.monotonic() - began) * 1000
     if status != 200 or (asked.answer and not asked.answer.search(body)):
-        wanted = f"match {asked.answer.pattern!r}" if asked.answer else "have status 200"
+        wanted = repr(asked.answer.pattern) if asked.answer else "status 200"
         raise ProbeError(
-            f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, which does not "
-            f"{wanted}: {_MEND}"
+            f"GET {path} on {where} gave {status} {json.dumps(body[:120])}, not {wanted}: {_MEND}"
         )
     if asked.schema and (problem := _mismatch(asked.schema, body)):
         raise ProbeError(
@@ -198,10 +197,7 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
 
 
 #: The next step where an answer is not right.
-_MEND = (
-    "mend the target, its data, or its probe in taurus.yml; `probes` of a scenario go before those "
-    "of the service"
-)
+_MEND = "correct the target, its data or its probe in taurus.yml; a scenario's `probes` come first"
 
 
 def _mismatch(named: str, body: str) -> str:

@@ -124,8 +124,7 @@ class Capacity(OwnLoad):
         path = arrivals_path(self.folder, name)
         if path.exists():
             raise TaurusConfigError(
-                f"capacity: execution {name!r} would write {path.name}, which another one does: "
-                "call one of them otherwise"
+                f"capacity: two executions would write {path.name}: rename one of them"
             )
         path.write_text(row(HEADER))
         properties = {"arrivals": str(path), "origin": 0, "nothing_port": port}

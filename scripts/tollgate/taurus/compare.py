@@ -101,8 +101,7 @@ class Compare(OwnLoad):
         wanted, given = self.wanted, given_properties(self.engine.config, scenario)
         if (measured := given.get("measured", "0")) not in ("0", "0.0"):
             raise SettingError(
-                f"the property measured is {measured}: modules.compare.budget says how long to "
-                "measure, so set that"
+                f"the property measured is {measured}: set modules.compare.budget instead"
             )
         prepared = under_way(self.engine).executions[name]
         script = prepared.original or scenario.get("script", None)

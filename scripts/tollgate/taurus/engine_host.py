@@ -77,8 +77,7 @@ def check_keystore(path: Path = KEYSTORE) -> None:
     """Raises EngineError where this host has no key, or one that others may read."""
     if not path.is_file():
         raise EngineError(
-            f"{path} is missing: make it once, by `tollgate engine keystore`, and copy it to the "
-            "same place on each host"
+            f"{path} is missing: make it by `tollgate engine keystore`, and copy it to each host"
         )
     if path.stat().st_mode & 0o077:
         raise EngineError(f"{path} can be read by other users: chmod 600 {path}")

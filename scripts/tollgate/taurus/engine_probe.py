@@ -232,8 +232,7 @@ def _problems(
         yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"
     elif facts.number in known:
         yield (
-            f"it was started as {facts.number}/{facts.of}, and so was {known[facts.number]}: give "
-            "each a number of its own"
+            f"it and {known[facts.number]} were started as {facts.number}/{facts.of}: renumber one"
         )
     if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
         yield (

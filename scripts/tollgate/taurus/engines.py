@@ -261,8 +261,7 @@ def _hosts(text: str) -> tuple[str, ...]:
         name, _, port = host.rpartition(":")
         if not name or not port.isdecimal() or not 0 < int(port) < 65_536 or " " in host:
             raise TaurusConfigError(
-                f"load: ENGINES is {text!r}: write the host and port of each engine, such as "
-                "10.0.0.11:1099,10.0.0.12:1099"
+                f"load: ENGINES is {text!r}: write host:port of each engine, such as 10.0.0.11:1099"
             )
     if len({*found}) < len(found):
         raise TaurusConfigError(f"load: ENGINES is {text!r}, and names one engine twice")

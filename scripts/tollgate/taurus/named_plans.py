@@ -88,8 +88,7 @@ def properties_of(files: Sequence[str]) -> dict[str, str]:
                 found |= javaproperties.load(file)
         except OSError as problem:
             raise SettingError(
-                f"modules.plan.property-files has {name!r}, which can't be read "
-                f"({problem.strerror}): correct its path"
+                f"modules.plan.property-files: {name!r}: {problem.strerror}: correct its path"
             ) from None
         except ValueError as problem:
             raise SettingError(f"{name}: is no file of properties ({problem})") from None

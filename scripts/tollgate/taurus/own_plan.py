@@ -107,8 +107,7 @@ class OwnPlan(Service):
         shares = any(os.environ.get(name) for name in ("ENGINE", "ENGINES"))
         if len(plans) > 1 and (kind == "compare" or shares):
             raise TaurusConfigError(
-                f"plan: {len(plans)} plans are named, and one is compared, or sent by several "
-                "engines, at a time: name one"
+                f"plan: {len(plans)} plans are named: a comparison, or several engines, take one"
             )
 
     def _executions(

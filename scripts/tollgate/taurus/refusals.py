@@ -66,8 +66,7 @@ def require_jmeter_plan(executor: object) -> None:
     """Raises TaurusConfigError for an execution that is none, or whose name is no folder's."""
     if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
         raise TaurusConfigError(
-            f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
-            "`script: path/to/plan.jmx`"
+            f"verdict: execution {executor.label!r} is no JMeter plan: give its scenario a `script`"
         )
     for name in LOAD_SETTINGS:
         if executor.execution.get(name, None):
