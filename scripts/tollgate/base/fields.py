@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, WrapSerializer
+from pydantic import ConfigDict, Field, TypeAdapter, WrapSerializer
 from pydantic_core import core_schema
 from typing_extensions import dataclass_transform
 
@@ -32,6 +33,12 @@ def written(record: type[T], config: ConfigDict = WRITTEN) -> type[T]:
     """A frozen dataclass that Pydantic reads and writes by a configuration."""
     record.__pydantic_config__ = config
     return dataclass(frozen=True)(record)
+
+
+@cache
+def adapter(model: type[T]) -> TypeAdapter[T]:
+    """What reads, writes and describes the records of a model."""
+    return TypeAdapter(model)
 
 
 class _OfAnyType:

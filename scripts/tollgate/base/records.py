@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, ValidationError
 from typing_extensions import dataclass_transform
 
 from tollgate.base import atomic
-from tollgate.base.fields import WRITTEN, written
+from tollgate.base.fields import WRITTEN, adapter, written
 
 Record = TypeVar("Record")
 
@@ -78,14 +77,9 @@ def parse(model: type[Record], fields: Mapping[str, Any]) -> Record:
     # Half a surrogate pair, as of a file name that is not UTF-8, is no text for Pydantic.
     text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
     try:
-        return _adapter(model).validate_json(text)
+        return adapter(model).validate_json(text)
     except ValidationError as error:
         raise ValueError(_line(error)) from None
-
-
-@cache
-def _adapter(model: type[Record]) -> TypeAdapter[Record]:
-    return TypeAdapter(model)
 
 
 def _line(error: ValidationError) -> str:

@@ -20,13 +20,12 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     WithJsonSchema,
 )
 from typing_extensions import dataclass_transform
 
-from tollgate.base.fields import written
+from tollgate.base.fields import adapter, written
 from tollgate.base.text import UserError, did_you_mean
 
 Model = TypeVar("Model")
@@ -204,7 +203,7 @@ def read(
     wrong = next((key for key, it in own.items() if it is None), None)
     try:
         if wrong is None:
-            return _adapter(model).validate_json(json.dumps(own, default=str))
+            return adapter(model).validate_json(json.dumps(own, default=str))
     except ValidationError as error:
         wrong = str(error.errors(include_url=False)[0]["loc"][0])
     value = f"is {own[wrong]!r}" if wrong in own else "is missing"
@@ -228,7 +227,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 def form_of(model: type) -> dict[str, Any]:
     """The JSON Schema of a model: its fields may all be absent, are never null, and say what to
     write. Pydantic finds the docstrings of a field in the class that has it."""
-    found = _adapter(model).json_schema()
+    found = adapter(model).json_schema()
     fields = {
         name: {**field.pop("anyOf", [{}])[0], **field}
         for name, field in found["properties"].items()
@@ -248,8 +247,3 @@ def _words(form: Mapping[str, Any]) -> str:
     kind = "a whole number" if form.get("type") == "integer" else "a number"
     least, most = form.get("minimum"), form.get("maximum")
     return f"write {kind} " + (f"of {least} or more" if most is None else f"from {least} to {most}")
-
-
-@cache
-def _adapter(model: type[Model]) -> TypeAdapter[Model]:
-    return TypeAdapter(model)
