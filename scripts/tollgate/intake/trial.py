@@ -46,8 +46,7 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     if not kept:
         raise IntakeError(
             f"{url} answers none of the {len(draft.requests)} requests rightly, such as "
-            f"{trial.remarks[-1].removeprefix('left out ')}: start the service there, or name "
-            "another URL, or its requests"
+            f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
     data = {

@@ -332,7 +332,7 @@ def _closed(plan: Plan) -> Iterator[str]:
     ]
     if closed:
         yield (
-            f"the threads of {some_of(closed, _NAMED)} wait for an answer before they ask again: "
-            "requests wait for each other, a slower side is asked less often, and a stall is "
-            "seen by one request a thread: arrivals that do not wait find smaller changes sooner"
+            f"the threads of {some_of(closed, _NAMED)} wait for an answer before they ask again: a "
+            "slower side is asked less often, and a stall is seen once a thread; arrivals that do "
+            "not wait find smaller changes"
         )

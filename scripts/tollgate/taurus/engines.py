@@ -137,9 +137,8 @@ class RemoteLoad:
         for host in self.hosts:
             if not Url("http", host.rpartition(":")[0], 80).is_loopback:
                 raise TaurusConfigError(
-                    f"load: the target of {name!r} listens on this machine's loopback, which "
-                    f"engine {host} does not reach: set HOST to the address of this machine at "
-                    "which it is to listen, or give the scenario the `url` of a service"
+                    f"load: engine {host} can't reach the target of {name!r} on this machine's "
+                    "loopback: set HOST to this machine's address, or give the scenario a `url`"
                 )
 
     def _row_path(self, feed: Feed) -> str:
