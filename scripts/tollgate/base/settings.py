@@ -228,10 +228,7 @@ def form_of(model: type) -> dict[str, Any]:
     """The JSON Schema of a model: its fields may all be absent, are never null, and say what to
     write. Pydantic finds the docstrings of a field in the class that has it."""
     found = adapter(model).json_schema()
-    fields = {
-        name: {**field.pop("anyOf", [{}])[0], **field}
-        for name, field in found["properties"].items()
-    }
+    fields = {name: {**it.pop("anyOf", [{}])[0], **it} for name, it in found["properties"].items()}
     for base in filter(is_dataclass, model.__bases__):
         fields |= form_of(base)["properties"]
     found["properties"] = {name: {WORDS: _words(it), **it} for name, it in fields.items()}

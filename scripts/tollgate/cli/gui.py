@@ -39,9 +39,7 @@ def show(arguments: argparse.Namespace) -> int:
         there = sorted(it.name for it in PLAN.parent.glob("*.jmx") if "modified_" not in it.name)
         raise GuiError(f"there is no plan {plan}; those of {PLAN.parent}: {' '.join(there)}")
     if not os.environ.get("DISPLAY") and sys.platform != "darwin":
-        raise GuiError(
-            "there is no screen (DISPLAY is not set): call it from a desktop, or by ssh -X"
-        )
+        raise GuiError("no screen (DISPLAY is not set): call it from a desktop, or by ssh -X")
     assemble.provide()
     state, home = STATE / "gui", tools.jmeter_home()
     backups = state / "backups"

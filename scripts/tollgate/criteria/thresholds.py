@@ -173,6 +173,4 @@ def _duration_ms(field: str, text: str) -> float:
     if not re.fullmatch(f"({part})+", text):
         step = f"write it with {', '.join(TIME_UNITS_MS)}, as in 250ms"
         raise ValueError(field, text, "not a time", step)
-    return sum(
-        float(number) * TIME_UNITS_MS[unit] for number, unit in re.findall(part, text.lower())
-    )
+    return sum(float(number) * TIME_UNITS_MS[unit] for number, unit in re.findall(part, text))

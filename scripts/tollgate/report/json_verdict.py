@@ -166,8 +166,6 @@ def _comparison(comparison: Comparison) -> ComparisonEntry:
 
 
 def _capacity(searched: Searched) -> CapacityEntry:
-    trials = (
-        TrialEntry(it, not it.grew and not searched.broken(it))
-        for it in (*searched.ceiling_trials, *searched.trials)
-    )
-    return CapacityEntry(searched, tuple(trials))
+    trials = (*searched.ceiling_trials, *searched.trials)
+    entries = (TrialEntry(it, not it.grew and not searched.broken(it)) for it in trials)
+    return CapacityEntry(searched, tuple(entries))

@@ -116,11 +116,8 @@ def _memory(worker: WorkerFacts) -> list[str]:
 def _others(worker: WorkerFacts) -> list[str]:
     means = {"cpu": worker.cpu_percent, "loop delay p50": worker.loop_delay_p50_ms}
     means["loop delay p95"] = worker.loop_delay_p95_ms
-    found = [
-        f"{name} {format_number(value)} {'%' if name == 'cpu' else 'ms'}"
-        for name, value in means.items()
-        if value is not None
-    ]
+    known = ((name, format_number(it)) for name, it in means.items() if it is not None)
+    found = [f"{name} {value} {'%' if name == 'cpu' else 'ms'}" for name, value in known]
     if worker.requests is not None:
         found.append(f"{worker.requests} requests")
     if len(worker.pids) > 1:

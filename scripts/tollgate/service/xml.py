@@ -63,10 +63,8 @@ def element(
 
 def props(kind: str = "stringProp", **values: object) -> str:
     """Properties by their names, in which a double underscore stands for a point."""
-    return "".join(
-        f"<{kind} name={quoteattr(name.replace('__', '.'))}>{escape(str(value))}</{kind}>"
-        for name, value in values.items()
-    )
+    pairs = ((quoteattr(name.replace("__", ".")), escape(str(it))) for name, it in values.items())
+    return "".join(f"<{kind} name={name}>{value}</{kind}>" for name, value in pairs)
 
 
 def target(timeout_ms: int, encoding: str) -> Iterator[etree._Element]:
@@ -126,10 +124,7 @@ def on_first_sampler(
     arrival back once, and not each of its requests."""
     tree = etree.Element("hashTree")
     tree.extend(elements)
-    sends = (
-        below
-        for it, below in nodes.active(tree)
-        if is_sampler_kind(nodes.kind(it)) and nodes.kind(it) != FLOW_CONTROL
-    )
+    found = ((nodes.kind(it), below) for it, below in nodes.active(tree))
+    sends = (below for kind, below in found if is_sampler_kind(kind) and kind != FLOW_CONTROL)
     next(sends)[:0] = list(added)
     return list(tree)

@@ -200,10 +200,8 @@ def build(
 ) -> StudyResult:
     """The whole study. data: of all cells, those without a block that counts as well."""
     mine, seed = in_order(data), how.seed
-    results = tuple(
-        cell_result(found, machine.cores, usable_cores(cell.app, machine), seed)
-        for cell, found in mine.items()
-    )
+    usable = {cell: usable_cores(cell.app, machine) for cell in mine}
+    results = tuple(cell_result(it, machine.cores, usable[of], seed) for of, it in mine.items())
     return StudyResult(
         seed=seed,
         cores=machine.cores,

@@ -91,10 +91,7 @@ def _end(processes: Collection[psutil.Process], patience_s: float = 0) -> list[s
             with contextlib.suppress(psutil.Error):
                 end(process)
         family = set(_alive_after(GRACE, family))
-    return [
-        f"{'could not end' if process in family else 'ended'} {name}"
-        for process, name in names.items()
-    ]
+    return [f"{'could not end' if it in family else 'ended'} {name}" for it, name in names.items()]
 
 
 def _alive_after(seconds: float, processes: Collection[psutil.Process]) -> list[psutil.Process]:

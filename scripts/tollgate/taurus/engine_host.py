@@ -152,9 +152,7 @@ class Facts:
 
 def facts_here(share: Share, cpu: str, cores: int) -> Facts:
     """Those of this host."""
-    plans = {
-        path.relative_to(SUITE).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
-    }
+    plans = {it.relative_to(SUITE).as_posix(): digest(it) for it in sorted(PLANS.rglob("*.jmx"))}
     jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
     listed = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
     plugins = hashlib.sha256(listed.encode()).hexdigest()

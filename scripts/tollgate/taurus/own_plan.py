@@ -202,12 +202,8 @@ class OwnPlan(Service):
             ends_s = self._warn_of_waits(plan)
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
-                self.log.warning(
-                    "%s it sends load to %s, which is not this machine: be sure that its "
-                    "owner agrees",
-                    self.title,
-                    host,
-                )
+                line = "%s it sends load to %s, which is not this machine: its owner must agree"
+                self.log.warning(line, self.title, host)
         return ends_s
 
     def _warn_of_waits(self, plan: Plan) -> float | None:

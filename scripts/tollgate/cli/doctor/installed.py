@@ -38,9 +38,8 @@ def prerequisites() -> list[Diagnosis]:
     )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if not rows:
-        return [
-            Diagnosis(FAIL, "tools", f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}")
-        ]
+        silent = f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}"
+        return [Diagnosis(FAIL, "tools", silent)]
     return [_prerequisite(*row) for row in rows]
 
 

@@ -36,11 +36,9 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
     mode = environment.get("MODE")
     if mode in [name for name, _ in executions]:
         executions = [it for it in executions if it[0] == mode]
-    names = [
-        target
-        for name, it in executions
-        for target in scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
-    ]
+    names = []
+    for name, it in executions:
+        names += scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
     if not names:
         return []
     declared = pm2.declared_apps()

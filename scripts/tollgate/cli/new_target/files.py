@@ -193,10 +193,8 @@ def scenario(target: NewTarget) -> str:
     place = f"url: {target.remote.url}" if target.remote else f"app: {target.app or 'fork'}"
     draft = target.drafted
     if target.as_jmx:
-        included = [
-            {"include": _fragment(target, it), "label": it["label"]} for it in draft.requests
-        ]
-        draft = replace(draft, requests=tuple(included))
+        files = ((_fragment(target, it), it["label"]) for it in draft.requests)
+        draft = replace(draft, requests=tuple({"include": it, "label": of} for it, of in files))
     head = f"`tollgate run -{target.name}`; made by `tollgate {target.made_by}`"
     return service.entry(target.name, head, place, draft)
 
