@@ -50,10 +50,9 @@ class TrialArrivals:
 
     def rows(self, low: int, high: int) -> str:
         """The text of some of the rows, by their places."""
-        return "".join(
-            row(f"{self.trial},{self.first + at},{self.due_ms[at]},{self.of[at]},")
-            for at in range(low, high)
-        )
+        places = ((at, self.first + at) for at in range(low, high))
+        rows = (f"{self.trial},{it},{self.due_ms[at]},{self.of[at]}," for at, it in places)
+        return "".join(map(row, rows))
 
 
 def row(text: str) -> str:

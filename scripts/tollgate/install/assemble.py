@@ -110,15 +110,9 @@ def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir()
     with _beside(place, "log").open("w") as log:
-        return subprocess.Popen(
-            command,
-            cwd=growing,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[lock],
-        )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+        more = {"start_new_session": True, "pass_fds": [lock]}
+        return subprocess.Popen(command, cwd=growing, **streams, **more)
 
 
 def _beside(place: Path, what: str) -> Path:
@@ -134,12 +128,8 @@ def _reason(log: Path) -> str:
 
 def _check_prerequisites() -> None:
     script = f'. "$0"; python="{sys.executable}"; check_prerequisites'
-    done = subprocess.run(
-        ["/bin/sh", "-c", script, str(tools.PREREQUISITES)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["/bin/sh", "-c", script, str(tools.PREREQUISITES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise InstallError(done.stderr.strip())
 

@@ -222,10 +222,8 @@ class _Reader:
     def _labels(self) -> dict[str, tuple[dict[str, object], str]]:
         """(label and weight, text) of each file with a Test Fragment."""
         groups = list(nodes.groups(self._tree))
-        shared = [
-            it for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0]) for it in pair
-        ]
-        shared = [*self._own_variables(), *shared]
+        own = [pair for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0])]
+        shared = [*self._own_variables(), *(it for pair in own for it in pair)]
         found, taken = {}, Counter()
         for group, below in groups:
             sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in _HTTP]

@@ -281,11 +281,8 @@ class _Group:
         seen = self.came.threads.get(self.place, {})
         wait_of_first_s = wait_s(group, first) + 2 * self._slack_s
         each_s = (group.ramp_up_s or 0.0) / group.threads
-        return sum(
-            self._begin_s + number * each_s + wait_of_first_s < self._due_s
-            for number in range(group.threads)
-            if number + 1 not in seen
-        )
+        unseen = (it for it in range(group.threads) if it + 1 not in seen)
+        return sum(self._begin_s + it * each_s + wait_of_first_s < self._due_s for it in unseen)
 
     def _is_outlived(self) -> bool:
         """Whether JMeter was gone before any thread of the group could have ended by its time."""

@@ -26,10 +26,8 @@ def lines(searched: Searched) -> Iterator[str]:
         yield "; ".join([f"{len(rates)} trials from {ends_of}", *ends(found), *drift])
     if searched.ceiling_trials:
         most = max(each.generator_cpu for each in (*searched.ceiling_trials, *searched.trials))
-        yield (
-            f"the generator's own ceiling: {format_number(searched.ceiling)}/s, at most "
-            f"{format_number(most)} cores"
-        )
+        ceiling = format_number(searched.ceiling)
+        yield f"the generator's own ceiling: {ceiling}/s, at most {format_number(most)} cores"
 
 
 def limits(searched: Searched) -> str:
@@ -67,11 +65,8 @@ def outcome(trial: Trial, searched: Searched) -> str:
 
 def ends(found: Result) -> list[str]:
     """`last pass 90/s` and `first failure 110/s`, as far as they are known."""
-    return [
-        f"{name} {format_number(rate)}/s"
-        for name, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
-        if rate is not None
-    ]
+    known = (("last pass", found.last_pass), ("first failure", found.first_fail))
+    return [f"{name} {format_number(rate)}/s" for name, rate in known if rate is not None]
 
 
 def scaling(executions: Sequence[ExecutionVerdict]) -> Scaling | None:

@@ -125,10 +125,7 @@ def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> St
 
 def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
     """The experiment whose samples ended nearest to a moment: they don't overlap."""
-    distances = {
-        name: float(np.abs(label.counts.second - second).min())
-        for name, label in samplers.items()
-        if label.counts.total and name != CONNECT
-    }
+    at = {name: it.counts.second for name, it in samplers.items() if it.counts.total}
+    distances = {it: float(np.abs(at[it] - second).min()) for it in at if it != CONNECT}
     nearest = min(distances, key=lambda name: distances[name], default=None)
     return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

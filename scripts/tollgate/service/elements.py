@@ -139,10 +139,8 @@ def parts_of(service: Service, folder: Path) -> Parts:
         line = " ".join(str(problem).split())
         raise SettingError(f"scenarios.{service.name}: {line}") from None
     _refuse_twice(service, requests)
-    return Parts(
-        *(service.name, tuple(common), tuple(data), requests),
-        *(service.settings.rate, service.shares),
-    )
+    load = service.settings.rate, service.shares
+    return Parts(service.name, tuple(common), tuple(data), requests, *load)
 
 
 def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:

@@ -82,11 +82,8 @@ class Reloads:
         """Draw up the timetable of an execution. length: seconds of its load, warm-up included.
         Raises TaurusConfigError if no reload fits in."""
         if app.exec_mode != "cluster":
-            self.log.info(
-                "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart",
-                app.name,
-                app.exec_mode,
-            )
+            line = "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart"
+            self.log.info(line, app.name, app.exec_mode)
             return
         room = WORKER_S * app.instances
         if max(1, math.ceil(warmup / self.period)) * self.period > length - room:

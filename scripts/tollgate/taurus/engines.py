@@ -185,11 +185,8 @@ class RemoteLoad:
     def properties(self, given: Mapping[str, object], execution: str) -> dict[str, str]:
         """What all engines are handed: the properties of the run, and beside them those of each
         engine by names of its own."""
-        found = {
-            name: str(value)
-            for name, value in given.items()
-            if not name.startswith(_CONTROLLERS) and name not in _ITS_OWN
-        }
+        shared = ((name, str(it)) for name, it in given.items() if name not in _ITS_OWN)
+        found = {name: it for name, it in shared if not name.startswith(_CONTROLLERS)}
         own: dict[str, str] = {}
         for number, part in enumerate(self.parts.get(execution, ()), start=1):
             known = found | part.own
@@ -244,14 +241,9 @@ class RemoteLoad:
 
     def arguments(self, begins_at: float) -> list[str]:
         """Of the JMeter that drives them."""
-        return [
-            *engine_host.tls(self.address),
-            *engine_host.BATCHES,
-            *(
-                f"-G{own_name(START_AT, number)}={round(1000 * begins_at + answer.offset_ms)}"
-                for number, answer in enumerate(self.answers, start=1)
-            ),
-        ]
+        at_ms = (round(1000 * begins_at + it.offset_ms) for it in self.answers)
+        starts = (f"-G{own_name(START_AT, number)}={ms}" for number, ms in enumerate(at_ms, 1))
+        return [*engine_host.tls(self.address), *engine_host.BATCHES, *starts]
 
 
 def _hosts(text: str) -> tuple[str, ...]:

@@ -192,13 +192,8 @@ class OwnPlan(Service):
                     "or say when to end it, such as STOP_AFTER=10min"
                 )
             for line, ends in found:
-                self.log.warning(
-                    "%s %s unless %s ends it, which can't be known before the run: "
-                    "STOP_AFTER=10min, say, ends it for certain",
-                    self.title,
-                    line,
-                    ends[0],
-                )
+                text = "%s %s unless %s ends it: STOP_AFTER=10min, say, ends it for certain"
+                self.log.warning(text, self.title, line, ends[0])
             ends_s = self._warn_of_waits(plan)
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
@@ -218,10 +213,8 @@ class OwnPlan(Service):
         ends_s = length_s + GRACE_S if length_s else None
         if ends_s:
             end = f"its load is ended after {ends_s:.0f} s"
-        self.log.warning(
-            "%s without a response timeout of %s the run goes on while the service hangs: %s",
-            *(self.title, plan_lint.listed(patient), end),
-        )
+        line = "%s without a response timeout of %s the run goes on while the service hangs: %s"
+        self.log.warning(line, self.title, plan_lint.listed(patient), end)
         return ends_s
 
     def check(self) -> bool:

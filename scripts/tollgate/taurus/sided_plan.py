@@ -45,9 +45,7 @@ def send_to_sides(
     copy = run / FOLDER / plan.name
     copy.parent.mkdir(exist_ok=True)
     seed = int(property_of(given, sided.SEED, 0, "compare")) or drawn_seed()
-    usual_ms = {
-        name: int(property_of(given, name, ms, "compare")) for name, ms in OWN_TIMEOUTS_MS.items()
-    }
+    usual_ms = {k: int(property_of(given, k, ms, "compare")) for k, ms in OWN_TIMEOUTS_MS.items()}
     try:
         found = write_sided(plan, copy, given, prepared.service_host, urls, usual_ms, seed)
     except PlanError as problem:

@@ -238,12 +238,9 @@ def _as_list(criteria: list | dict) -> list:
 
 def _record(engine: Engine, kind: str, **known: Any) -> manifest.Manifest:
     """The record of a run that begins now."""
-    return manifest.Manifest(
-        kind=kind,
-        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        arguments=getattr(engine, "arguments", None),
-        **known,
-    )
+    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    arguments = getattr(engine, "arguments", None)
+    return manifest.Manifest(kind=kind, started=started, arguments=arguments, **known)
 
 
 def judge_unstarted(engine: Engine) -> None:

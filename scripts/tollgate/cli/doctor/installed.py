@@ -74,12 +74,8 @@ def _jmeter() -> Diagnosis:
     launcher = home / "bin" / "jmeter"
     yours = "JMETER_HOME" in os.environ
     if not tools.runs(launcher):
-        todo = (
-            f"set JMETER_HOME to a JMeter {tools.jmeter_version()}, or unset it"
-            if yours
-            else _INSTALL
-        )
-        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo)
+        todo = f"set JMETER_HOME to a JMeter {tools.jmeter_version()}, or unset it"
+        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo if yours else _INSTALL)
     found = f"{environment.jmeter_version()} ({home})"
     return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
 

@@ -121,11 +121,8 @@ def _of_routes(found: Found, remarks: list[str]) -> Draft:
     labels = {"home" if it == "/" else "-".join(filter(None, it.split("/"))): it for it in paths}
     if found.health:
         labels["-".join(filter(None, found.health.split("/")))] = found.health
-    guess = (
-        "its source has this route"
-        if found.routes or found.health
-        else "nothing says what it answers"
-    )
+    is_known = found.routes or found.health
+    guess = "its source has this route" if is_known else "nothing says what it answers"
     requests = ({"label": label, "url": it, "x-guessed": guess} for label, it in labels.items())
     left = [it for it in found.routes if it not in paths]
     more = f"; its source has {', '.join(left[:8])} as well" if left else ""
@@ -176,9 +173,7 @@ def _show(
     changed: Iterable[str],
     remarks: Iterable[str],
 ) -> None:
-    lines = [
-        f"{verb:8}{path}" for verb, paths in (("made", new), ("changed", changed)) for path in paths
-    ]
+    lines = [f"{verb:8}{it}" for verb, of in (("made", new), ("changed", changed)) for it in of]
     print(*(lines or ["nothing is missing"]), sep="\n")
     print(*(f"note: {it}" for it in remarks), sep="\n", end="\n" if remarks else "")
     there = f"-C {arguments.folder} " if arguments.folder != Path() else ""
