@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
+from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import tools
 
@@ -235,19 +236,10 @@ def forget() -> None:
 
 
 def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.CompletedProcess[str]:
-    # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
-    process = subprocess.Popen(
-        [str(tools.pm2()), *arguments],
-        cwd=SUITE,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-    )
-    with process:
+    # Ctrl-C in the terminal must not reach a call that cleans up.
+    streams = {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"}
+    command = [str(tools.pm2()), *arguments]
+    with spawn(command, SUITE, environment(), subprocess.PIPE, **streams) as process:
         try:
             out, err = _outcome(process, arguments[0], timeout)
         except Pm2Error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tollgate.base.processes import defer_signals
+from tollgate.base.processes import defer_signals, spawn
 from tollgate.base.text import java_escaped
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
@@ -48,15 +48,7 @@ def rerun_load(
         values.flush()
         shutil.copyfile(plan, copy.name)
         put_in_place(Path(copy.name), within)
-        process = subprocess.Popen(
-            [*arguments, "-t", copy.name, "-q", values.name],
-            cwd=within,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = spawn([*arguments, "-t", copy.name, "-q", values.name], within, env, out)
         try:
             files = [values.name, copy.name, *filter(None, [executor.modified_jmx])]
             lock.remember([process.pid], files)
