@@ -56,17 +56,10 @@ def make_keystore(path: Path = KEYSTORE) -> None:
     path.parent.mkdir(exist_ok=True)
     growing = path.with_suffix(".growing")
     growing.unlink(missing_ok=True)
-    done = subprocess.run(
-        [
-            *("keytool", "-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-alias", "rmi"),
-            *("-dname", "CN=tollgate engines", "-validity", "36500"),
-            *("-keystore", str(growing), "-storepass", PASSWORD),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        umask=0o077,
-    )
+    command = ["keytool", "-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-alias", "rmi"]
+    command += ["-dname", "CN=tollgate engines", "-validity", "36500"]
+    command += ["-keystore", str(growing), "-storepass", PASSWORD]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o077)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
         raise EngineError(f"keytool could not make the key: {said[-1]}")

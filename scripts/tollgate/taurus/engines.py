@@ -96,10 +96,8 @@ class RemoteLoad:
         for answer in self.answers:
             facts, ahead_ms, within_ms = answer.facts, answer.offset_ms, answer.uncertainty_ms
             who = f"Engine {facts.number}/{facts.of} at {answer.host}"
-            log.info(
-                "%s: %s, %d cores; clock %+.0f ms (within %.0f ms)",
-                *(who, facts.cpu, facts.cores, ahead_ms, within_ms),
-            )
+            line = "%s: %s, %d cores; clock %+.0f ms (within %.0f ms)"
+            log.info(line, who, facts.cpu, facts.cores, ahead_ms, within_ms)
             if abs(ahead_ms) - within_ms > WARNED_MS:
                 log.warning("%s: set its clock by NTP", who)
 
@@ -217,21 +215,13 @@ class RemoteLoad:
 
     def engines(self) -> list[RemoteEngine]:
         """As run.json has them, by their numbers."""
-        return [
-            RemoteEngine(
-                share=ShareRecord(
-                    number=place + 1,
-                    of=len(self.hosts),
-                    rows=self.rows,
-                    data={},
-                    start_at=None,
-                    host=answer.host,
-                ),
-                answer=answer,
-                parts={name: parts[place] for name, parts in self.parts.items()},
-            )
-            for place, answer in enumerate(self.answers)
-        ]
+        found = []
+        for place, answer in enumerate(self.answers):
+            known = {"of": len(self.hosts), "rows": self.rows, "data": {}, "start_at": None}
+            share = ShareRecord(number=place + 1, **known, host=answer.host)
+            parts = {name: parts[place] for name, parts in self.parts.items()}
+            found.append(RemoteEngine(share=share, answer=answer, parts=parts))
+        return found
 
     def begins_at(self) -> float:
         """When all are to begin, in seconds since the epoch: the JMeter that drives them starts

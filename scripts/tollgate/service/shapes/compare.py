@@ -63,17 +63,11 @@ def _variables(parts: Parts) -> Iterator[etree._Element]:
         mix.SEED: (_SEED, "of which a run draws the one before"),
         PERIOD: (period_ms, "from one arrival to the next, in ms"),
     }
-    rows = "".join(
-        f'<elementProp name="{name}" elementType="Argument">'
-        + xml.props(
-            Argument__name=name,
-            Argument__value=f"${{__P({name},{value})}}",
-            Argument__desc=what,
-            Argument__metadata="=",
-        )
-        + "</elementProp>"
-        for name, (value, what) in properties.items()
-    )
+    rows = ""
+    for name, (value, what) in properties.items():
+        given = {"Argument__value": f"${{__P({name},{value})}}", "Argument__desc": what}
+        inner = xml.props(Argument__name=name, **given, Argument__metadata="=")
+        rows += f'<elementProp name="{name}" elementType="Argument">{inner}</elementProp>'
     inside = f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
     return xml.element("Arguments", "ArgumentsPanel", "arrivals", inside)
 
