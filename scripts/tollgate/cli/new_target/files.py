@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from lxml import etree
 
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
@@ -239,13 +238,7 @@ def _fragments(target: NewTarget) -> dict[str, str]:
     parts = parts_of(read_service(target.name, asked), Path()).requests
     files = {}
     for it, request in zip(parts, requests, strict=True):
-        inside = xml.element(
-            *("TestFragmentController", "TestFragmentControllerGui", it.label), below=it.elements
-        )
-        comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
-        document = xml.plan(it.label, comment, inside)
-        text = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
-        files[_fragment(target, request)] = text.decode()
+        files[_fragment(target, request)] = xml.fragment(it.label, it.elements)
     return files
 
 
