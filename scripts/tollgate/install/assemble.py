@@ -64,9 +64,8 @@ def _missing(own_jmeter: str | None) -> dict[Path, Path]:
 
 def _check(home: Path) -> None:
     """Refuse a JMeter of the user's own that plans do not run on; say which plugins it lacks."""
-    done = subprocess.run(
-        ["/bin/sh", str(tools.JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", str(tools.JMETER_CHECK), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise InstallError(done.stderr.strip())
     sys.stderr.write(done.stdout)

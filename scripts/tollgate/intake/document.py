@@ -58,10 +58,8 @@ class Document:
         self.version = self._version()
         if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
-        registry = Registry(retrieve=_retrieve).with_resource(
-            source.uri, Resource.opaque(self.root)
-        )
-        self._resolver = registry.resolver(source.uri)
+        known = Registry(retrieve=_retrieve).with_resource(source.uri, Resource.opaque(self.root))
+        self._resolver = known.resolver(source.uri)
 
     def _version(self) -> str:
         given = str(self.root.get("openapi") or self.root.get("swagger"))

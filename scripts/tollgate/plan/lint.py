@@ -127,14 +127,11 @@ def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
 def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
     http = [(it, scope) for it, scope in scoped if it.kind.startswith("HTTPSampler")]
     for what, name in TIMEOUTS.items():
-        names = [
-            sampler.name
-            for sampler, scope in http
-            if not any(
-                each.props.get(name, "").strip()
-                for each in (sampler, *(it for it in scope if it.kind == "ConfigTestElement"))
-            )
-        ]
+        names = []
+        for sampler, scope in http:
+            defaults = (it for it in scope if it.kind == "ConfigTestElement")
+            if not any(it.props.get(name, "").strip() for it in (sampler, *defaults)):
+                names.append(sampler.name)
         if names:
             yield (
                 f"no {what} timeout for {listed(names)}: a service that hangs holds its threads "

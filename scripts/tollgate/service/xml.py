@@ -44,9 +44,8 @@ def fragment(label: str, elements: Iterable[etree._Element]) -> str:
     """The text of a file with a Test Fragment."""
     inside = element("TestFragmentController", "TestFragmentControllerGui", label, below=elements)
     comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
-    return etree.tostring(
-        plan(label, comment, inside), encoding="UTF-8", xml_declaration=True
-    ).decode()
+    document = plan(label, comment, inside)
+    return etree.tostring(document, encoding="UTF-8", xml_declaration=True).decode()
 
 
 def element(
@@ -95,12 +94,8 @@ def thread_group(
     name: str, threads: str, ramp: str, duration: str, below: Iterable[etree._Element]
 ) -> Iterator[etree._Element]:
     """Threads that loop until the duration is over."""
-    numbers = props(
-        ThreadGroup__num_threads=threads,
-        ThreadGroup__ramp_time=ramp,
-        ThreadGroup__duration=duration,
-        ThreadGroup__on_sample_error="continue",
-    )
+    numbers = props(ThreadGroup__num_threads=threads, ThreadGroup__ramp_time=ramp)
+    numbers += props(ThreadGroup__duration=duration, ThreadGroup__on_sample_error="continue")
     flags = {"ThreadGroup__same_user_on_next_iteration": "true", "ThreadGroup__scheduler": "true"}
     inside = numbers + props("boolProp", **flags) + _LOOP
     return element("ThreadGroup", "ThreadGroupGui", name, inside, below)

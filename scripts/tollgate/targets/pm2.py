@@ -140,15 +140,9 @@ def declared_apps() -> dict[str, App]:
 
     Raises Pm2Error when the file can't be loaded or an app lacks name or port.
     """
-    done = subprocess.run(
-        ["node", str(READER), str(COMPOSED), MARK],
-        cwd=ECOSYSTEM.parent,
-        env=reading_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    command, env = ["node", str(READER), str(COMPOSED), MARK], reading_environment()
+    output = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    done = subprocess.run(command, cwd=ECOSYSTEM.parent, env=env, check=False, **output)
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if re.match(r"\w*Error\b", line)]

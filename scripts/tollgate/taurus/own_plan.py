@@ -122,9 +122,8 @@ class OwnPlan(Service):
             config["scenarios"][each.name] = BetterDict.from_dict({**template})
         if len(plans) > 1:
             [like] = config.get("execution")
-            config["execution"] = [
-                BetterDict.from_dict({**like, "scenario": it.name}) for it in plans
-            ]
+            each_like = ({**like, "scenario": it.name} for it in plans)
+            config["execution"] = [BetterDict.from_dict(it) for it in each_like]
         found = executions_of(config)
         for _, scenario in found if own else ():
             scenario["properties"] = BetterDict.from_dict(given)

@@ -29,9 +29,8 @@ def schema() -> str:
     taurus = Configuration()
     taurus.load([str(BASE_CONFIG)])
     modules = _closed({name: {"$ref": f"#/$defs/{name}"} for name in MODULES}, False)
-    modules["patternProperties"] |= {
-        f"^({'|'.join(sorted(taurus['modules'].keys() - MODULES))})$": True
-    }
+    others = "|".join(sorted(taurus["modules"].keys() - MODULES))
+    modules["patternProperties"] |= {f"^({others})$": True}
     modules["additionalProperties"] = {"type": ["object", "string"], "required": [CLASS]}
     sections = {
         "modules": {"$ref": "#/$defs/modules"},

@@ -33,9 +33,8 @@ def look() -> list[Diagnosis]:
 
 def prerequisites() -> list[Diagnosis]:
     """One for each tool of prerequisites.sh."""
-    done = subprocess.run(
-        ["/bin/sh", "-c", _LIST, str(PREREQUISITES)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", "-c", _LIST, str(PREREQUISITES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if not rows:
         silent = f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}"
@@ -82,9 +81,8 @@ def _jmeter() -> Diagnosis:
 
 def _yours(home: Path, found: str) -> Diagnosis:
     """What an installation says of it: another version is in the way, a missing plugin is not."""
-    done = subprocess.run(
-        ["/bin/sh", str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", str(JMETER_CHECK), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stderr if done.returncode else done.stdout
     first, *more = said.splitlines() or [""]
     if done.returncode:

@@ -76,9 +76,8 @@ def _series(line: TrendLine, colour: int) -> list[Series]:
 def _spans(line: TrendLine) -> list[ChartSpan]:
     """Where a new level begins: between its first run and the one before."""
     at = [float(line.points[it.at].at + 1) for it in line.changes]
-    return [
-        ChartSpan(x - 0.5, x, CHANGE, f"{line.execution}: another level from here on") for x in at
-    ]
+    what = f"{line.execution}: another level from here on"
+    return [ChartSpan(x - 0.5, x, CHANGE, what) for x in at]
 
 
 def _summary(trend: Trend, lines: Sequence[TrendLine]) -> str:
