@@ -90,9 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument("--json", action="store_true", help=as_json)
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="make an archived run's reports again")
-    reporting.add_argument(
-        "run", type=Path, help="the run's folder, or that of all runs: reports/latest, reports"
-    )
+    reporting.add_argument("run", type=Path, help="a run's folder, or that of all runs, reports")
     reporting.add_argument(
         "--dashboards",
         action="store_true",

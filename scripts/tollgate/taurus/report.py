@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -20,7 +19,7 @@ from bzt.engine import Service
 
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
-from tollgate.base.settings import SETTINGS, SettingError, read
+from tollgate.base.settings import SettingError, configured, read
 from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.report import dashboard
 from tollgate.report import write as outputs
@@ -29,11 +28,9 @@ from tollgate.report.pages.runs import build as runs_page
 from tollgate.taurus.shared import problems_as, under_way
 
 
-@dataclass(frozen=True)
+@configured
 class ReportSettings:
     """The run's folder as a person finds it."""
-
-    __pydantic_config__ = SETTINGS
 
     dashboards: bool = True
     """Whether JMeter draws its own dashboard of each execution."""

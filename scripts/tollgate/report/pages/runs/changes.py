@@ -78,13 +78,9 @@ def runs_needed(figures: int, moved: int = 0) -> int:
     """How many runs it takes until a figure can be marked at all, if half of them lie beyond all
     the others. figures: how many are looked at together, this one among them, of which so many
     moved too."""
-    rare = _rare(figures, moved)
+    # The chance that one figure more than those which moved has to reach, see _threshold.
+    rare = _FALSE * min(moved + 1, figures) / figures
     return next(runs for runs in count(FEWEST) if clear_chance(runs, runs // 2) <= rare)
-
-
-def _rare(figures: int, moved: int) -> float:
-    """The chance that one figure more than those which moved has to reach, see _threshold."""
-    return _FALSE * min(moved + 1, figures) / figures
 
 
 def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:

@@ -147,9 +147,7 @@ def _figures(executions: Sequence[ListedExecution]) -> Iterator[tuple[ListedExec
 
 
 def _line(
-    execution: str,
-    targets: Sequence[tuple[str, str, str]],
-    found: Sequence[tuple[int, RunFigure]],
+    execution: str, targets: Sequence[tuple[str, str, str]], found: Sequence[tuple[int, RunFigure]]
 ) -> TrendLine:
     newest = found[-1][1]
     points = [TrendPoint(at, it.observed, it.low, it.high) for at, it in found]
