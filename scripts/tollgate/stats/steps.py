@@ -55,12 +55,13 @@ class Step:
 
     @property
     def rise(self) -> float:
-        """As a share of the level before."""
-        return self.after / self.before - 1
+        """As a share of the level before; infinite from 0."""
+        return self.after / self.before - 1 if self.before else math.copysign(math.inf, self.after)
 
 
 def steps(series: Sequence[float], false_alarm: float, least: float) -> list[Step]:
-    """All steps, oldest first. series: positive, oldest first. false_alarm: how often a night finds
+    """All steps, oldest first. series: none below 0, oldest
+    first. false_alarm: how often a night finds
     a step, of either direction, where there is none. least: by which share a level moves at least.
     """
     values = np.asarray(series, float)
@@ -71,6 +72,8 @@ def steps(series: Sequence[float], false_alarm: float, least: float) -> list[Ste
             at, first, last = (start + it for it in _place(values[start:end]))
             places.append((at, first, last, end - 1))
             start = at
+    if not places:
+        return []
     borders = [0, *(it[0] for it in places), len(values)]
     levels = [float(np.median(values[begin:end])) for begin, end in pairwise(borders)]
     return [Step(*it, *both) for it, both in zip(places, pairwise(levels), strict=True)]
