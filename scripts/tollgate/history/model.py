@@ -86,7 +86,7 @@ class HistoryRecord:
     environment: Environment
     """The machine, the versions and the commit of the suite."""
     executions: tuple[HistoryExecution, ...]
-    """The executions, in their order."""
+    """The executions that measured something."""
 
     def commit_of(self, execution: HistoryExecution) -> str | None:
         """The commit that was measured, as git takes it; where it had changes, the one below them.

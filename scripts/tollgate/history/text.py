@@ -84,7 +84,7 @@ def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
     before, last = (execution.runs[it][0] for it in (move.before, move.last))
     yield ""
     yield ", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of)
-    known = max(execution.runs[each.at[step.seen]][0].started for each, step in move.of)
+    known = min(execution.runs[each.at[step.seen]][0].started for each, step in move.of)
     yield f"  between {before.run} and {last.run}, known since {known[:10]}"
     yield from (f"  {it}" for it in _commits(execution.commit(move.before), execution, move, log))
     if others := _differences(before.environment, last.environment):
@@ -138,7 +138,9 @@ def _step(series: Series, step: Step) -> str:
 
 def _change(series: Series, amount: float) -> str:
     """`+4.8 %`, of shares `+0.52 points`."""
-    return f"{100 * amount:+.2f} points" if series.unit == POINTS else f"{100 * amount:+.1f} %"
+    digits, unit = (2, "points") if series.unit == POINTS else (1, "%")
+    text = f"{100 * amount:+.{digits}f}"
+    return f"{text if float(text) else text.lstrip('+-')} {unit}"
 
 
 def summary(records: Sequence[HistoryRecord], found: Sequence[str], newest: int) -> Iterator[str]:
