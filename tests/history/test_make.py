@@ -63,7 +63,9 @@ def test_a_record_is_one_line_of_a_few_kilobytes_that_its_schema_wants(name, tmp
     assert len(line) < 8_000
     found = Draft202012Validator(json.loads(SCHEMA.read_text())).iter_errors(json.loads(line))
     assert [it.message for it in found] == []
-    assert files.read([tmp_path]) == [record_of(run, known)]
+    assert (run / "history.jsonl").read_text() == line
+    for place in (tmp_path, run, path.parent, path):
+        assert files.read([place]) == [record_of(run, known)]
 
 
 def test_what_slows_head_on_purpose_is_another_setup_than_what_does_not(tmp_path):

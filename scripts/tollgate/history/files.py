@@ -2,12 +2,14 @@
 
 A run writes a file of its own, whole or not at all, under a name that no other run has. Any number
 of jobs may therefore write at once, copy their files together or commit them to one branch: nothing
-is overwritten, and git has nothing to merge.
+is overwritten, and git has nothing to merge. The folder of the run has the same line once more, so
+that what a cache lost can be taken from the artifacts of its job.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from tollgate.report.json_model import plain
 from tollgate.report.pages.run.write import Judged
 
 _LINES = "*.jsonl"
+#: Of a run, in its own folder.
+_OWN = "history.jsonl"
 #: JSON lines of a run's folder that are no history.
 _OTHERS = ("workers.jsonl",)
 
@@ -28,7 +32,10 @@ _OTHERS = ("workers.jsonl",)
 def add(run: Path, known: Judged) -> Path | None:
     """Write what a run leaves into the history beside it; None where it leaves nothing."""
     record = record_of(run, known)
-    return record and _write(record, run.parent / HISTORY.name)
+    if record is None:
+        return None
+    atomic.write(run / _OWN, _line(record))
+    return _write(record, run.parent / HISTORY.name)
 
 
 def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
@@ -38,7 +45,8 @@ def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
 
 def read(places: Sequence[Path]) -> list[HistoryRecord]:
     """The records of files and folders, each run once, oldest first. A folder's are those of its
-    files of JSON lines, and of each folder `history` below it. Raises UserError, one line."""
+    files of JSON lines, and of each run and each folder `history` below it. Raises UserError, one
+    line."""
     known: dict[str, HistoryRecord] = {}
     for place in places:
         files = [*_files(place)]
@@ -58,15 +66,23 @@ def _write(record: HistoryRecord, folder: Path) -> Path | None:
     if path.exists():
         return None
     folder.mkdir(parents=True, exist_ok=True)
-    atomic.write(path, json.dumps(plain(record), separators=(",", ":"), allow_nan=False) + "\n")
+    # Another job may write the same run's file at this moment: each makes its own first.
+    own = folder / f".{os.urandom(8).hex()}"
+    atomic.write(own, _line(record))
+    own.replace(path)
     return path
+
+
+def _line(record: HistoryRecord) -> str:
+    return json.dumps(plain(record), separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def _files(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield from [place] if place.is_file() else []
         return
-    found = {*place.glob(_LINES), *place.rglob(f"{HISTORY.name}/{_LINES}")}
+    below = (f"{HISTORY.name}/{_LINES}", _OWN)
+    found = {*place.glob(_LINES), *(path for it in below for path in place.rglob(it))}
     yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in _OTHERS)
 
 
