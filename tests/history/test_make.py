@@ -56,8 +56,8 @@ def test_a_check_leaves_what_it_observed_without_an_anchor(tmp_path):
 @pytest.mark.parametrize("name", ["compare-pass", "compare-fail", "check-pass", "soak"])
 def test_a_record_is_one_line_of_a_few_kilobytes_that_its_schema_wants(name, tmp_path):
     run, known = judged(name, tmp_path)
-    path = files.add(run, known)
-    assert path.parent == tmp_path / HISTORY.name
+    files.add(run, known, is_shared=True)
+    (path,) = (tmp_path / HISTORY.name).iterdir()
     line = path.read_text()
     assert line.count("\n") == 1
     assert len(line) < 8_000
@@ -80,8 +80,16 @@ def test_what_slows_head_on_purpose_is_another_setup_than_what_does_not(tmp_path
 def test_a_broken_measurement_leaves_nothing(tmp_path):
     run, known = judged("check-invalid", tmp_path)
     assert record_of(run, known) is None
-    assert files.add(run, known) is None
+    files.add(run, known, is_shared=True)
     assert not (tmp_path / HISTORY.name).exists()
+    assert not (run / "history.jsonl").exists()
+
+
+def test_a_run_in_a_folder_of_somebody_elses_leaves_its_record_there_alone(tmp_path):
+    run, known = judged("check-pass", tmp_path)
+    files.add(run, known, is_shared=False)
+    assert [it.name for it in tmp_path.iterdir()] == [run.name]
+    assert files.read([run]) == [record_of(run, known)]
 
 
 def test_the_schema_refuses_a_value_that_is_a_text(tmp_path):

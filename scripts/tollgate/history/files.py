@@ -29,13 +29,15 @@ _OWN = "history.jsonl"
 _OTHERS = ("workers.jsonl",)
 
 
-def add(run: Path, known: Judged) -> Path | None:
-    """Write what a run leaves into the history beside it; None where it leaves nothing."""
+def add(run: Path, known: Judged, is_shared: bool) -> None:
+    """Write what a run leaves into its folder, and if that is shared with other runs, into the
+    history beside it."""
     record = record_of(run, known)
     if record is None:
-        return None
+        return
     atomic.write(run / _OWN, _line(record))
-    return _write(record, run.parent / HISTORY.name)
+    if is_shared:
+        _write(record, run.parent / HISTORY.name)
 
 
 def collect(found: Iterable[HistoryRecord], folder: Path) -> int:

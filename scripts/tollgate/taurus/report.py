@@ -85,9 +85,8 @@ class Report(Service):
             with self._without(run_page.NAME):
                 run_page.write(run, known.judged, known.study)
             outputs.show(known.judged.verdict)
-        if known.judged and _holds_runs(run.parent):
-            with self._without("record in the history"):
-                history.add(run, known.judged)
+            with self._without("record for the history"):
+                history.add(run, known.judged, _holds_runs(run.parent))
         with self._without("list of runs"):
             if _holds_runs(run.parent):
                 listed = [runs_page.write(run.parent)]
