@@ -20,7 +20,7 @@ NEWEST = 7
 #: (rise, by how many nights its six parts follow each other; 0 for a step). In random order.
 CHANGES = ((0.02, 0), (0.03, 0), (0.04, 0), (0.05, 0), (0.01, 5))
 #: Nights from one change to the next, until somebody mends it, and of a creep.
-APART, MENDED, CREEP = 70, 21, 30
+APART, MENDED, CREEP = 75, 21, 30
 SERIES = [(label, metric) for label in ("sum", "search") for metric in EFFECTS]
 SERIES += [("all labels", metric) for metric in ("typical", *POINTS)]
 
@@ -47,7 +47,8 @@ class Change:
 
 
 def changes_of(rng):
-    """One every ten weeks, the first after three: it takes some weeks to know a level."""
+    """The next begins when the level has been as before for three weeks: a level takes that long to
+    be known."""
     order = rng.permutation(len(CHANGES))
     starts = [20 + APART * at + int(rng.integers(0, 5)) for at in range(len(order))]
     return [
