@@ -58,7 +58,8 @@ def _compared(name: str, found: Comparison) -> HistoryExecution:
             value=_digits(it.change),
             low=_digits(it.low),
             high=_digits(it.high),
-            effect=settings.effect_of(it.metric),
+            # Of a short request it depends on base's time; no step may on the chance of a night.
+            effect=float(f"{settings.effect_of(it.metric, it.base):.2g}"),
         )
         for it in found.gating
         if it.change is not None

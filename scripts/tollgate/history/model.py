@@ -38,7 +38,8 @@ class Measure:
     high: float | None
     """Upper end of it."""
     effect: Positive | None
-    """The smallest rise that mattered to the comparison, in the same unit; null of other runs."""
+    """The smallest rise that mattered to the comparison, in the same unit, with two digits; null of
+    other runs."""
 
     @property
     def level(self) -> float:
