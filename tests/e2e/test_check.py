@@ -101,9 +101,10 @@ def test_a_run_leaves_what_the_readme_promises_and_what_the_targets_printed(pass
 
 
 def test_a_run_leaves_a_record_for_the_history_which_is_then_shown(passed, copy):
-    (record,) = (passed.folder.parent / "history").glob(f"{passed.folder.name}-*.jsonl")
-    assert record.read_text() == (passed.folder / "history.jsonl").read_text()
-    assert record.stat().st_size < 8_000
+    own = (passed.folder / "history.jsonl").read_text()
+    assert len(own) < 8_000
+    kept = (passed.folder.parent / "history").glob(f"{passed.folder.name}-*.jsonl")
+    assert own in [it.read_text() for it in kept]  # a first go has left one as well
     shown = copy.shell(".venv/bin/tollgate history", LC_ALL="C")
     assert shown.returncode == 0, shown.stderr
     assert all(f"check, {mode}: " in shown.stdout for mode in MODES)
