@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tollgate.base.text import format_interval, format_number
 from tollgate.report.pages.kit.tones import BETTER, MOVED, WORSE
-from tollgate.report.pages.runs.changes import TrendChange
 from tollgate.report.pages.runs.model import Folder, Listed
 from tollgate.report.pages.runs.trends import Trend, TrendLine
+from tollgate.stats.changes import TrendChange
 
 NO_VERDICT = "no verdict"
 _GIT = 9
