@@ -213,8 +213,9 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
             missing = unread(remote, (file.read_text("utf-8", "replace") for file in files))
             if missing:
                 raise TaurusConfigError(
-                    f"targets: {script} does not read the property {missing[0]!r}, and so not ask "
-                    f"{remote.url}: write ${{__P({missing[0]},...)}} in its HTTP Request Defaults"
+                    f"targets: {script} does not read the property {missing[0]!r}, and so does not "
+                    f"ask {remote.url}: write ${{__P({missing[0]},...)}} in its HTTP "
+                    "Request Defaults"
                 )
         scenario.merge({"properties": remote.properties})
         yield name, remote, probes
