@@ -6,7 +6,7 @@ happened to be read: so `tollgate judge` comes to what the run came to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tollgate.compare.decide import close, look, next_look_s
@@ -28,21 +28,38 @@ def judge_blocks(
     settings = record.settings
     if record.decided_s is not None:
         seconds = min(seconds, record.decided_s)
-    beside = (each.beside(record.background_cpu) for each in blocks)
-    blocks = [replace(each, repeats=record.repeats) for each in beside]
+    blocks = prepared(record, blocks)
     gate = record.first_gate
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:
             break
-        gate = _looked(gate, blocks, at_s)
+        gate = _looked(gate, record, blocks, at_s)
     if live:
         return gate
     last_s = gate.looks_s[-1] if gate.looks_s else 0.0
     end_s = min(seconds, settings.budget_s)
     if not gate.finished and end_s - last_s >= LEAST_STEP * settings.budget_s:
-        gate = _looked(gate, blocks, end_s)
+        gate = _looked(gate, record, blocks, end_s)
     return close(gate)
 
 
-def _looked(gate: Gate, blocks: Sequence[Blocks], at_s: float) -> Gate:
-    return look(gate, [each.first(int(at_s)) for each in blocks], at_s)
+def prepared(record: CompareRecord, blocks: Sequence[Blocks]) -> list[Blocks]:
+    """With what the record says of the seconds and of the coin."""
+    beside = (each.beside(record.background_cpu) for each in blocks)
+    return [replace(each, repeats=record.repeats) for each in beside]
+
+
+def course(
+    record: CompareRecord, blocks: Sequence[Blocks], looks_s: Sequence[float]
+) -> Iterator[Gate]:
+    """The gate after each of these looks, taken anew."""
+    gate, blocks = record.first_gate, prepared(record, blocks)
+    for at_s in looks_s:
+        gate = _looked(gate, record, blocks, at_s)
+        yield gate
+
+
+def _looked(gate: Gate, record: CompareRecord, blocks: Sequence[Blocks], at_s: float) -> Gate:
+    seconds = int(at_s)
+    cpu = record.cpu and record.cpu.times(record.processes, seconds)
+    return look(gate, [each.first(seconds) for each in blocks], at_s, cpu)

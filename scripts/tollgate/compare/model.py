@@ -29,9 +29,13 @@ STALLS = "stalls"
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
 TYPICAL = "typical"
-Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
+#: CPU time of an answered request, of all labels together (compare/cpu.py).
+CPU = "cpu"
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors", "cpu"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-#: The label that stands for all requests of a mix together, and what is compared of it.
+#: Those of each label.
+OF_LABEL: tuple[Metric, ...] = METRICS[:-1]
+#: The label that stands for all requests together, and what of a mix is compared of it.
 ALL_LABELS = "all labels"
 OF_ALL: tuple[Metric, ...] = (TYPICAL, STALLS, ERRORS)
 #: Those that decide unless modules.compare says otherwise.
@@ -56,6 +60,8 @@ class GateSettings:
     """The smallest rise of a response time that matters, as a share of it."""
     typical_effect: Positive = 0.02
     """The smallest rise of the typical request's time that matters, as a share of it."""
+    cpu_effect: Positive = 0.02
+    """The smallest rise of the CPU time of an answered request that matters, as a share of it."""
     error_effect: Half = 0.002
     """The smallest rise of the error rate that matters, a difference of shares."""
     stall_effect: Half = 0.03
@@ -85,6 +91,7 @@ class GateSettings:
         """The smallest change of a metric that matters, as a share."""
         own = {
             TYPICAL: self.typical_effect,
+            CPU: self.cpu_effect,
             STALLS: self.stall_effect,
             ERRORS: self.error_effect,
         }
@@ -247,6 +254,31 @@ class Blocks:
         return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
 
 
+@dataclass(frozen=True, eq=False)
+class CpuTimes:
+    """used_ms: float[2 P, B], CPU ms of each process in each block, of P a side in the order of the
+    coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
+    is the sum of, several in cluster mode."""
+
+    used_ms: NDArray[np.float64]
+    workers: int = 1
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[Sequence[float | None]], workers: int, processes: int, blocks: int
+    ) -> CpuTimes:
+        """rows: of each process, as far as it is known. processes: of each side."""
+        used = np.full((2 * processes, blocks), np.nan)
+        for own, row in zip(used, rows, strict=False):
+            known = np.array(row[:blocks], np.float64)
+            own[: len(known)] = known
+        return cls(used, workers)
+
+    def first(self, blocks: int) -> CpuTimes:
+        """The first so many blocks alone."""
+        return replace(self, used_ms=self.used_ms[:, :blocks])
+
+
 @dataclass(frozen=True)
 class Finding:
     """What is said of one metric of one label."""
@@ -254,7 +286,7 @@ class Finding:
     __pydantic_config__ = WRITTEN
 
     label: str
-    """The label; `all labels` for all requests of a mix together."""
+    """The label; `all labels` for all requests together, of a mix and of `cpu`."""
     metric: Metric
     """The metric."""
     gates: bool
@@ -293,7 +325,8 @@ class Finding:
     @computed_field
     @property
     def unit(self) -> Literal["ms", "share"]:
-        """Of base and head: `ms`, or `share` for errors and stalls, a share of 1."""
+        """Of base and head: `ms`, which are of CPU time where the metric is `cpu`, or `share` for
+        errors and stalls, a share of 1."""
         return "share" if self.metric in SHARES else "ms"
 
     @computed_field
@@ -326,6 +359,8 @@ class Gate:
     findings: Unwritten[tuple[Finding, ...]] = ()
     is_mix: Unwritten[bool] = False
     """Whether the labels are those of a mix, so that all of them together are compared as well."""
+    has_cpu: Unwritten[bool] = False
+    """Whether the CPU time of an answered request is compared: not of services by URL."""
     foretold: Unwritten[frozenset[tuple[str, str]]] = frozenset()
     """Labels and metrics that will probably not be decided: they may fail, and nothing waits for
     them (compare/power.py)."""

@@ -33,8 +33,8 @@ from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
     ALL_LABELS,
-    METRICS,
     OF_ALL,
+    OF_LABEL,
     PERCENTILES,
     SHARES,
     STALLS,
@@ -112,7 +112,7 @@ def power_of(
     family = [
         (label, it)
         for label in times
-        for it in (OF_ALL if label == ALL_LABELS else METRICS)
+        for it in (OF_ALL if label == ALL_LABELS else OF_LABEL)
         if settings.gating(label, it)
     ]
     if not family:
