@@ -55,8 +55,8 @@ def test_the_names_of_earlier_versions_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda it: it.update(version=4), "version 4, and this Tollgate reads 1 to 3"),
-        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 3"),
+        (lambda it: it.update(version=5), "version 5, and this Tollgate reads 1 to 4"),
+        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 4"),
         (lambda it: it["settings"].pop("labels"), r"settings\.labels: it is missing"),
         (lambda it: it["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
         (lambda it: it["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),

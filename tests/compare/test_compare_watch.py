@@ -147,7 +147,7 @@ def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(run):
     assert decider.record.background_cpu == (0.5, 0.0) * 15
     blocks = samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks
     assert decider.gate == judge_blocks(decider.record, blocks, FIRST_S, live=True)
-    decider.note_background_cpu(START_MS / 1000, 50)
+    decider.note_cpu(START_MS / 1000, 50)
     assert len(decider.record.background_cpu) == 50
 
 

@@ -139,7 +139,7 @@ class _Asked:
                 place = (side + 2 * process) * seconds + it.block
                 for of, weight in ((n, None), (size, row - middle)):
                     counts = np.bincount(place, weight, minlength=shape[0] * seconds)
-                    of[:, :, at] = counts.reshape(shape[:2])
+                    of[:, :, at] += counts.reshape(shape[:2])
         return cls(n, size)
 
     @property

@@ -140,7 +140,7 @@ def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path):
     html = page_of(tmp_path, Load(both(ratio=1.2)))
     compared = verdict_of(tmp_path).executions[0].comparison
     blocks = samples.read(tmp_path / "kpi.jtl", ("sum", "search"), WARMUP_S, 120).blocks
-    gates = page.course(compared, blocks)
+    gates = [*course(compared.record, blocks, compared.gate.looks_s)]
     assert [gate.looks_s[-1] for gate in gates] == list(compared.gate.looks_s)
     assert close(gates[-1]) == compared.gate
     assert headings(html) == COMPARED
