@@ -172,10 +172,10 @@ def test_a_silence_is_not_known_and_a_process_that_came_later_counts_from_its_fi
     first = np.array([1.0, 2.0, 3.0, np.nan, np.nan, np.nan])
     second = np.array([np.nan, np.nan, np.nan, 50.0, 50.5, 51.0])
     found = WorkerCpu(at_s, {1: first, 2: second})
-    edges_s = np.array([0.0, 1.0, 2.0, 4.0, 6.0, 7.0, 8.0])
+    edges_s = np.array([0.0, 1.0, 2.0, 4.0, 6.5, 7.0, 8.0])
     nan = np.nan
     np.testing.assert_allclose(found.of_one(1, edges_s), [1.0, 1.0, nan, nan, nan, nan])
-    np.testing.assert_allclose(found.of_all([1, 2, 3], edges_s), [1.0, 1.0, nan, nan, 0.5, 0.5])
+    np.testing.assert_allclose(found.of_all([1, 2, 3], edges_s), [1.0, 1.0, nan, nan, 0.25, 0.5])
     np.testing.assert_allclose(found.since(2.0).at_s, at_s - 2.0)
     assert np.isnan(WorkerCpu().of_all([1], edges_s)).all()
 

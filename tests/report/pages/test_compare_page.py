@@ -14,6 +14,7 @@ from support.profiles import WHY
 from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
+from tollgate.compare.looks import course
 from tollgate.compare.model import ERRORS, Gate
 from tollgate.compare.profile.model import absent, write_why
 from tollgate.compare.result import LabelCounts

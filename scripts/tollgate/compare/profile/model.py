@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Confidence, Count
-from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
+from tollgate.compare.cpu import UNKNOWN, LabelCpu
 from tollgate.record.manifest import ManifestError
 
 NAME = "why.json"
