@@ -206,7 +206,9 @@ def test_what_processes_differ_by_is_told_and_written():
     assert faults(content) == []
     written = content["executions"][0]["comparison"]
     assert written["processes"] == 2
-    assert written["spreads"] == [{"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}]
+    assert written["spreads"] == [
+        {"label": "sum", "metric": "typical", "base": [-0.004, 0.005], "head": [0.031, None]}
+    ]
     [line] = told.processes(several)
     for text in (markdown(several), table(several)):
         assert line in text.replace("\\", "")

@@ -94,10 +94,14 @@ class Comparison:
 
     @property
     def beyond(self) -> tuple[Finding, ...]:
-        """Informational findings that are worse by more than the effect, beyond doubt."""
+        """Informational findings that are worse by more than the effect, beyond doubt; CPU time in
+        every process of head."""
         effect_of = self.gate.settings.effect_of
         known = (it for it in self.gate.findings if not it.gates and it.low is not None)
-        return tuple(it for it in known if it.low > effect_of(it.metric))
+        unsure = {CPU for it in self.spreads if it.metric == CPU and not it.is_slower}
+        return tuple(
+            it for it in known if it.low > effect_of(it.metric) and it.metric not in unsure
+        )
 
     @property
     def is_decided(self) -> bool:
