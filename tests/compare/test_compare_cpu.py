@@ -31,13 +31,16 @@ SETTINGS = GateSettings(gates=("cpu",), budget_s=240.0, fail_fast=False)
 LABELS = ("sum", "search")
 
 
+def with_cpu(labels, cpu):
+    return [replace(it, cpu=cpu) for it in labels]
+
+
 def change_of(*arguments, **service):
     return cpu_change(*compared(*arguments, **service)).change
 
 
 def gate_of(made, settings=SETTINGS, at_s=180.0, **more):
-    labels, cpu = made
-    return look(Gate(settings, has_cpu=True, **more), labels, at_s, cpu)
+    return look(Gate(settings, has_cpu=True, **more), with_cpu(*made), at_s)
 
 
 def finding(gate):
@@ -120,6 +123,22 @@ def test_more_workers_of_a_side_whose_answers_are_not_told_apart_have_less_luck(
     assert one.spread is None
 
 
+def test_where_it_is_not_known_which_process_answered_both_sides_are_compared_as_a_whole():
+    labels, cpu = compared(np.random.default_rng(8), service=EXACT, ratio=1.05)
+    plain = [
+        replace(
+            it,
+            base=replace(it.base, known=replace(it.base.known, process=None)),
+            head=replace(it.head, known=replace(it.head.known, process=None)),
+        )
+        for it in labels
+    ]
+    found = cpu_change(plain, cpu)
+    assert found.change.value == pytest.approx(cpu_change(labels, cpu).change.value, abs=1e-3)
+    assert found.spread is None
+    assert found.change.error == pytest.approx(LUCK_SD * math.sqrt(2 / 4), rel=0.02)
+
+
 def test_head_is_worse_only_where_all_of_its_processes_are():
     base, rng = (1.0, 1.01, 0.99, 1.0), np.random.default_rng(9)
     worse = gate_of(compared(rng, ratios=(*base, 1.05, 1.06, 1.05, 1.07)))
@@ -140,8 +159,7 @@ def test_head_is_worse_only_where_all_of_its_processes_are():
 def test_it_has_no_say_unless_it_is_asked_for_one_and_takes_nothing_of_the_others_error():
     labels, cpu = compared(np.random.default_rng(10), ratio=1.1)
     with_, without = (
-        look(Gate(GateSettings(), has_cpu=it), labels, 180.0, cpu if it else None)
-        for it in (True, False)
+        look(Gate(GateSettings(), has_cpu=it), with_cpu(labels, cpu), 180.0) for it in (True, False)
     )
     assert finding(with_).verdict == INFORMATIONAL
     assert finding(with_).change == pytest.approx(0.1, abs=0.02)
@@ -177,7 +195,7 @@ def test_what_is_not_known_of_some_seconds_is_left_out_and_of_most_says_nothing(
 @pytest.mark.parametrize("cpu", [None, CpuTimes.of((), 1, 4, 180)])
 def test_what_was_never_recorded_is_inconclusive_where_it_decides(cpu):
     labels, _ = compared(np.random.default_rng(14))
-    gate = close(look(Gate(SETTINGS, has_cpu=True), labels, 180.0, cpu))
+    gate = close(look(Gate(SETTINGS, has_cpu=True), with_cpu(labels, cpu), 180.0))
     assert (finding(gate).verdict, finding(gate).change) == (INCONCLUSIVE, None)
 
 

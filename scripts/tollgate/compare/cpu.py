@@ -162,6 +162,7 @@ class _Asked:
 
 def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuChange:
     """Of all requests together; base and head are CPU ms for an answer of what both were asked."""
+    cpu = _told_apart(labels, cpu)
     used = cpu.used_ms
     known = np.isfinite(used).all(axis=0)
     processes, seconds = len(used) // 2, int(known.sum())
@@ -188,6 +189,15 @@ def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuChange:
         ratios = np.expm1(levels - math.log(base)).tolist()
         spread = ProcessSpread(ALL_LABELS, CPU, tuple(ratios[0::2]), tuple(ratios[1::2]))
     return CpuChange(found, spread)
+
+
+def _told_apart(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuTimes:
+    """The sums of both sides where it is not known which process answered."""
+    processes = len(cpu.used_ms) // 2
+    if processes == 1 or all(it.process is not None for each in labels for it in each.requests):
+        return cpu
+    sums = np.stack([cpu.used_ms[it::2].sum(axis=0) for it in (0, 1)])
+    return CpuTimes(sums, processes * cpu.workers)
 
 
 def _cannot_tell(seconds: int, answers: Floats, used: Floats) -> str:
@@ -232,6 +242,7 @@ def by_label(
 ) -> tuple[LabelCpu, ...]:
     """What a request of each label takes more; empty where too little is known. findings: of the
     comparison. level: how often an interval of any label may miss, both ends together."""
+    cpu = _told_apart(labels, cpu)
     known = np.isfinite(cpu.used_ms).all(axis=0)
     used, seconds = cpu.used_ms[:, known], int(known.sum())
     asked = _Asked.of(labels, len(used) // 2).where(known)

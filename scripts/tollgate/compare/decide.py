@@ -71,7 +71,6 @@ from tollgate.compare.model import (
     SHARES,
     STALLS,
     Blocks,
-    CpuTimes,
     Finding,
     Gate,
     GateSettings,
@@ -213,13 +212,12 @@ WEIGHTS = {STALLS: 0.1}
 FIRST_S = 60.0
 
 
-def look(gate: Gate, labels: Sequence[Blocks], at_s: float, cpu: CpuTimes | None = None) -> Gate:
+def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     """The gate after one more look at everything measured so far, `at_s` seconds of it.
 
     labels: the same ones at every look, for each is a part of the promise, those without a sample
-    as well. cpu: where the gate has it, None for not known. ValueError if labels are not the same,
-    if there is none or one twice, if the look is not LEAST_STEP of the budget
-    (compare/sequential.py) after the last one, or after the budget's end.
+    as well. ValueError if they are not, if there is none or one twice, if the look is not
+    LEAST_STEP of the budget (compare/sequential.py) after the last one, or after the budget's end.
     """
     settings = gate.settings
     looks_s = (*gate.looks_s, at_s)
@@ -235,7 +233,7 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float, cpu: CpuTimes | None
         (each.label, metric): _like(change_of(each, metric), unlike[each.label])
         for each, metric in asked
     }
-    of_cpu = _cpu(labels, cpu)
+    of_cpu = _cpu(labels)
     if gate.has_cpu:
         changes[ALL_LABELS, CPU] = _like(of_cpu.change, unlike[ALL_LABELS])
     before = {finding.key: finding for finding in gate.findings}
@@ -262,9 +260,9 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float, cpu: CpuTimes | None
     return replace(gate, looks_s=looks_s, findings=tuple(findings))
 
 
-def _cpu(labels: Sequence[Blocks], cpu: CpuTimes | None) -> CpuChange:
-    if cpu is not None:
-        return cpu_change(labels, cpu)
+def _cpu(labels: Sequence[Blocks]) -> CpuChange:
+    if labels[0].cpu is not None:
+        return cpu_change(labels, labels[0].cpu)
     note = "the CPU time of the processes was not recorded"
     return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
 

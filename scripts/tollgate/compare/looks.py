@@ -33,20 +33,21 @@ def judge_blocks(
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:
             break
-        gate = _looked(gate, record, blocks, at_s)
+        gate = _looked(gate, blocks, at_s)
     if live:
         return gate
     last_s = gate.looks_s[-1] if gate.looks_s else 0.0
     end_s = min(seconds, settings.budget_s)
     if not gate.finished and end_s - last_s >= LEAST_STEP * settings.budget_s:
-        gate = _looked(gate, record, blocks, end_s)
+        gate = _looked(gate, blocks, end_s)
     return close(gate)
 
 
 def prepared(record: CompareRecord, blocks: Sequence[Blocks]) -> list[Blocks]:
-    """With what the record says of the seconds and of the coin."""
-    beside = (each.beside(record.background_cpu) for each in blocks)
-    return [replace(each, repeats=record.repeats) for each in beside]
+    """With what the record says of the seconds, of the processes and of the coin."""
+    beside = [each.beside(record.background_cpu) for each in blocks]
+    cpu = record.cpu and beside and record.cpu.times(record.processes, len(beside[0].base.n))
+    return [replace(each, repeats=record.repeats, cpu=cpu or None) for each in beside]
 
 
 def course(
@@ -55,11 +56,9 @@ def course(
     """The gate after each of these looks, taken anew."""
     gate, blocks = record.first_gate, prepared(record, blocks)
     for at_s in looks_s:
-        gate = _looked(gate, record, blocks, at_s)
+        gate = _looked(gate, blocks, at_s)
         yield gate
 
 
-def _looked(gate: Gate, record: CompareRecord, blocks: Sequence[Blocks], at_s: float) -> Gate:
-    seconds = int(at_s)
-    cpu = record.cpu and record.cpu.times(record.processes, seconds)
-    return look(gate, [each.first(seconds) for each in blocks], at_s, cpu)
+def _looked(gate: Gate, blocks: Sequence[Blocks], at_s: float) -> Gate:
+    return look(gate, [each.first(int(at_s)) for each in blocks], at_s)

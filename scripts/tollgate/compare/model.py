@@ -186,12 +186,38 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
+class CpuTimes:
+    """used_ms: float[2 P, B], CPU ms of each process in each block, of P a side in the order of the
+    coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
+    is the sum of, several in cluster mode."""
+
+    used_ms: NDArray[np.float64]
+    workers: int = 1
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[Sequence[float | None]], workers: int, processes: int, blocks: int
+    ) -> CpuTimes:
+        """rows: of each process, as far as it is known. processes: of each side."""
+        used = np.full((2 * processes, blocks), np.nan)
+        for own, row in zip(used, rows, strict=False):
+            known = np.array(row[:blocks], np.float64)
+            own[: len(known)] = known
+        return cls(used, workers)
+
+    def first(self, blocks: int) -> CpuTimes:
+        """The first so many blocks alone."""
+        return replace(self, used_ms=self.used_ms[:, :blocks])
+
+
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
     the same B blocks, each of the same length, one after the other without a gap. background_cpu:
     float[B], the background CPU load in each, as a share of the cores; None where unknown. repeats:
     how many requests one toss of the coin sends at most; None where the sides may send unlike
-    numbers. parts: each label of all together."""
+    numbers. parts: each label of all together. cpu: of the processes, which is of all labels; None
+    where it is not known."""
 
     label: str
     values_ms: NDArray[np.int64]
@@ -200,6 +226,7 @@ class Blocks:
     background_cpu: NDArray[np.float64] | None = None
     repeats: float | None = 1.0
     parts: tuple[Blocks, ...] = ()
+    cpu: CpuTimes | None = None
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
@@ -232,7 +259,8 @@ class Blocks:
         background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
         sides = (it.first(blocks) for it in (self.base, self.head))
         parts = tuple(it.first(blocks) for it in self.parts)
-        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts)
+        cpu = self.cpu and self.cpu.first(blocks)
+        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts, cpu)
 
     def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those
@@ -252,31 +280,6 @@ class Blocks:
             for side, it in zip((self.base, self.head), self.requests, strict=True)
         )
         return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
-
-
-@dataclass(frozen=True, eq=False)
-class CpuTimes:
-    """used_ms: float[2 P, B], CPU ms of each process in each block, of P a side in the order of the
-    coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
-    is the sum of, several in cluster mode."""
-
-    used_ms: NDArray[np.float64]
-    workers: int = 1
-
-    @classmethod
-    def of(
-        cls, rows: Sequence[Sequence[float | None]], workers: int, processes: int, blocks: int
-    ) -> CpuTimes:
-        """rows: of each process, as far as it is known. processes: of each side."""
-        used = np.full((2 * processes, blocks), np.nan)
-        for own, row in zip(used, rows, strict=False):
-            known = np.array(row[:blocks], np.float64)
-            own[: len(known)] = known
-        return cls(used, workers)
-
-    def first(self, blocks: int) -> CpuTimes:
-        """The first so many blocks alone."""
-        return replace(self, used_ms=self.used_ms[:, :blocks])
 
 
 @dataclass(frozen=True)
