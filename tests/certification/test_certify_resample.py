@@ -9,8 +9,9 @@ from certification.resample import Pool, resampled, sequences_of
 from support.certified import LOOKS
 from support.compared import SHORT as SETTINGS
 from support.compared import compared, judged
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, PASS, Blocks, CpuTimes, Requests, Side
+from tollgate.compare.model import FAIL, PASS, Blocks, Requests, Side
 
 
 def recorded(seed, lengths, **service):

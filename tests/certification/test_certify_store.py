@@ -11,8 +11,9 @@ from certification.live import Limits, session
 from certification.store import BROKEN, Store, StoreError
 from support.certified import finished
 from support.compared import compared
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import Blocks, CpuTimes, Requests, Side
+from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.processes import spread
 
 WEIGHTS = parse(["aa*2", "work-5"])

@@ -8,6 +8,7 @@ import pytest
 
 from support.cpu_times import Service, compared
 from tollgate.compare.cpu import LUCK_SD, by_label, cpu_change
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.decide import close, look
 from tollgate.compare.model import (
     ALL_LABELS,
@@ -19,7 +20,6 @@ from tollgate.compare.model import (
     OPEN,
     PASS,
     TYPICAL,
-    CpuTimes,
     Finding,
     Gate,
     GateSettings,

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tollgate.compare.model import Blocks, CpuTimes, Requests, Side
+from tollgate.compare.cpu_times import CpuTimes
+from tollgate.compare.model import Blocks, Requests, Side
 
 VALUES = np.arange(400)
 

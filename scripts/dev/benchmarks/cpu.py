@@ -42,7 +42,8 @@ from certification.processes import ended, neighbour, run_to_end
 from tollgate.base.paths import SUITE
 from tollgate.base.urls import read_url
 from tollgate.compare.cpu import CpuChange, cpu_change
-from tollgate.compare.model import Blocks, CpuTimes, Requests, Side
+from tollgate.compare.cpu_times import CpuTimes
+from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.samples import BASE, HEAD
 from tollgate.samples.layout import peek_test_start
 from tollgate.targets.lock import free_port

@@ -39,8 +39,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.decide import close, look, next_look_s
-from tollgate.compare.model import Blocks, CpuTimes, Gate, GateSettings, Requests, Side
+from tollgate.compare.model import Blocks, Gate, GateSettings, Requests, Side
 
 Ints = NDArray[np.int64]
 Apply = Callable[[Callable, Iterable], Iterable]

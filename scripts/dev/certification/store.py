@@ -26,7 +26,8 @@ import numpy as np
 
 from certification.conditions import Condition, ConditionError, parse
 from tollgate.base.paths import REPORTS
-from tollgate.compare.model import Blocks, CpuTimes, Finding, Requests, Side
+from tollgate.compare.cpu_times import CpuTimes
+from tollgate.compare.model import Blocks, Finding, Requests, Side
 
 #: Of runs that are committed, and of others.
 KEPT, FOLDER = Path(__file__).parent / "data", REPORTS / "certify"

@@ -42,6 +42,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.base import records
+from tollgate.base.text import format_number
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import (
     COSINE_S,
     FEWEST_BEYOND,
@@ -58,7 +60,6 @@ from tollgate.compare.model import (
     PERCENTILES,
     TYPICAL,
     Blocks,
-    CpuTimes,
     Finding,
 )
 from tollgate.compare.processes import ProcessSpread
@@ -80,6 +81,11 @@ _LONGER = 20
 _ROWS_PER_COST = 5
 #: Why a label takes longer.
 WAITING, COMPUTING, UNKNOWN = "waiting", "computing", "unknown"
+_SAID = {
+    WAITING: "head waits",
+    COMPUTING: "head computes more",
+    UNKNOWN: "it can't be told whether head waits or computes",
+}
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,19 @@ class LabelCpu:
     outcome: Literal["waiting", "computing", "unknown"]
     """`waiting`: CPU time explains less than half of the rise. `computing`: head takes more of it.
     `unknown`: it can't be told, or there is no rise."""
+
+    @property
+    def line(self) -> str:
+        """`CPU of a request of sum: 7.12 ms in base, +0.05 ms in head (at least -0.1 ms, at most
+        +0.2 ms): its answers take 3.1 ms longer, and head waits`."""
+        ends = (self.low_ms, self.change_ms, self.high_ms)
+        low, change, high = (f"{'-' if it < 0 else '+'}{format_number(abs(it))} ms" for it in ends)
+        base = format_number(self.base_ms)
+        said = f"{base} ms in base, {change} in head (at least {low}, at most {high})"
+        if self.rise_ms is not None:
+            longer = f"its answers take {format_number(self.rise_ms)} ms longer"
+            said += f": {longer}, and {_SAID[self.outcome]}"
+        return f"CPU of a request of {self.label}: {said}"
 
 
 @dataclass(frozen=True, eq=False)

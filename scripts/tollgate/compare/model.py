@@ -19,6 +19,7 @@ from pydantic import Field, computed_field
 
 from tollgate.base import records
 from tollgate.base.fields import WRITTEN, Interval, Positive, Unwritten, ends
+from tollgate.compare.cpu_times import CpuTimes
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -183,31 +184,6 @@ class Side:
         side = Side(self.counts[:blocks], self.failed[:blocks], known)
         side.__dict__["upto"] = self.upto[:blocks]
         return side
-
-
-@dataclass(frozen=True, eq=False)
-class CpuTimes:
-    """used_ms: float[2 P, B], CPU ms of each process in each block, of P a side in the order of the
-    coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
-    is the sum of, several in cluster mode."""
-
-    used_ms: NDArray[np.float64]
-    workers: int = 1
-
-    @classmethod
-    def of(
-        cls, rows: Sequence[Sequence[float | None]], workers: int, processes: int, blocks: int
-    ) -> CpuTimes:
-        """rows: of each process, as far as it is known. processes: of each side."""
-        used = np.full((2 * processes, blocks), np.nan)
-        for own, row in zip(used, rows, strict=False):
-            known = np.array(row[:blocks], np.float64)
-            own[: len(known)] = known
-        return cls(used, workers)
-
-    def first(self, blocks: int) -> CpuTimes:
-        """The first so many blocks alone."""
-        return replace(self, used_ms=self.used_ms[:, :blocks])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from pydantic import AliasChoices, Field
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count, Excluded, Whole
-from tollgate.compare.model import CpuTimes, Gate, GateSettings
+from tollgate.compare.cpu_times import CpuTimes
+from tollgate.compare.model import Gate, GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.compare.power import Power, foretold
 from tollgate.record.manifest import Manifest, ManifestError, digest

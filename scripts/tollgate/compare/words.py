@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollgate.base.text import format_duration, format_number
-from tollgate.compare.cpu import LabelCpu
 from tollgate.compare.model import (
     CPU,
     IMPROVED,
@@ -24,12 +23,6 @@ from tollgate.compare.result import Comparison
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
 
 UNKNOWN = "-"
-#: What its CPU time says of a label that takes longer, by LabelCpu.outcome.
-_OUTCOMES = {
-    "waiting": "head waits",
-    "computing": "head computes more",
-    "unknown": "it can't be told whether head waits or computes",
-}
 #: Digits after the point beyond which no reader distinguishes two numbers.
 _MOST_DIGITS = 6
 
@@ -247,24 +240,6 @@ def processes(comparison: Comparison) -> Iterator[str]:
     """
     for it in comparison.spreads:
         yield f"{it.metric} of {it.label} by process, against all of base: {it}"
-
-
-def cpu_by_label(found: Iterable[LabelCpu]) -> Iterator[str]:
-    """`CPU of a request of sum: 7.12 ms in base, +0.05 ms in head (at least -0.1 ms, at most
-    +0.2 ms): its answers take 3.1 ms longer, and head waits`."""
-    for it in found:
-        low, change, high = (_ms(each) for each in (it.low_ms, it.change_ms, it.high_ms))
-        base = format_number(it.base_ms)
-        said = f"{base} ms in base, {change} in head (at least {low}, at most {high})"
-        why = ""
-        if it.rise_ms is not None:
-            longer = f"its answers take {format_number(it.rise_ms)} ms longer"
-            why = f": {longer}, and {_OUTCOMES[it.outcome]}"
-        yield f"CPU of a request of {it.label}: {said}{why}"
-
-
-def _ms(value: float) -> str:
-    return f"{'-' if value < 0 else '+'}{format_number(abs(value))} ms"
 
 
 def course(comparison: Comparison) -> str:

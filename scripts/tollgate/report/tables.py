@@ -46,7 +46,7 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
             "", sorted(findings, key=_weight) if worst_first else findings, comparison
         )
         noise = words.noise(comparison) if comparison.is_control else ()
-        cpu = words.cpu_by_label(comparison.cpu_by_label)
+        cpu = (it.line for it in comparison.cpu_by_label)
         yield [words.course(comparison), *words.processes(comparison), *cpu, *noise]
     if execution.capacity:
         yield [*capacity.lines(execution.capacity)]

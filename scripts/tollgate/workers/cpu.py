@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 
@@ -90,13 +91,12 @@ def _cpu_s(process: psutil.Process) -> float:
 
 
 def _own_s(pid: int, times: object) -> float:
-    """By the process's own clock, in nanoseconds; elsewhere by the kernel's ticks of 10 ms."""
-    if sys.platform != "linux":
-        return times.user + times.system
-    try:
-        return time.clock_gettime((~pid << 3) | _OF_PROCESS)
-    except OSError:  # it has ended since its times were read
-        raise psutil.NoSuchProcess(pid) from None
+    """By the process's own clock, in nanoseconds; where there is none by the kernel's ticks of 10
+    ms, and so where it has ended since its times were read."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return time.clock_gettime((~pid << 3) | _OF_PROCESS)
+    return times.user + times.system
 
 
 class CpuRecorder:

@@ -42,7 +42,7 @@ def read(path: Path) -> WorkerCpu | None:
                 raise ValueError("not finite")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise WorkersError(f"{path.name}: line {number} is damaged: {error}") from None
-        if times and at_s <= times[-1]:
+        if times and at_s < times[-1]:
             raise WorkersError(f"{path.name}: line {number}: the clock was set back")
         for pid, value in spent.items():
             used.setdefault(pid, []).append((len(times), value))

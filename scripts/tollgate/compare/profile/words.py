@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.base.text import format_number
-from tollgate.compare import words
 from tollgate.compare.cpu import COMPUTING, WAITING
 from tollgate.compare.profile.model import UNCHANGED, Function, ProfileChange, Why
 
@@ -69,7 +68,7 @@ def named(why: Why) -> list[tuple[str, str]]:
 
 def by_label(why: Why) -> list[str]:
     """Of each label that takes longer, whether head waits or computes, a line each."""
-    return [*words.cpu_by_label(it for it in why.labels if it.rise_ms is not None)]
+    return [it.line for it in why.labels if it.rise_ms is not None]
 
 
 def about(why: Why) -> Iterator[str]:
