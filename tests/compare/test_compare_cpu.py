@@ -249,12 +249,13 @@ def test_of_too_few_seconds_or_too_many_labels_no_label_is_told():
 
 
 @pytest.mark.statistics
-def test_intervals_hold_the_change_as_often_as_they_say(repetitions):
+@pytest.mark.parametrize("noise", [{}, {"own": 0.05}, {"collects": (0.1, 40.0), "edge": 0.1}])
+def test_intervals_hold_the_change_as_often_as_they_say(repetitions, noise):
     """With the luck that was measured; of a level of 5 % at either end, and some for chance."""
     rng, repeated = np.random.default_rng(19), repetitions(100)
     low = high = 0
     for _ in repeated:
-        found = change_of(rng, seconds=90, service=Service(luck=LUCK_SD), ratio=1.02)
+        found = change_of(rng, seconds=90, service=Service(luck=LUCK_SD, **noise), ratio=1.02)
         low += found.low(0.05) > math.log(1.02)
         high += found.high(0.05) < math.log(1.02)
     assert max(low, high) <= repeated.most(0.08)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from support.compared import remembering
 from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.model import Blocks, Requests, Side
 
@@ -18,7 +19,8 @@ class Service:
     idle_ms: of each process in a second. luck: of the processes' speeds, a standard deviation.
     collects: (how often in a second, CPU ms) of each process, whatever is asked. wait_ms: what an
     answer takes longer than its CPU time. edge: which share of a second's CPU time is read with the
-    next one, at most.
+    next one, at most. own: by how much each process is slower or faster for some seconds, a
+    standard deviation.
     """
 
     costs: dict = field(default_factory=lambda: {"sum": 7.0, "search": 12.0})
@@ -29,6 +31,7 @@ class Service:
     collects: tuple = (0.0, 0.0)
     wait_ms: float = 1.0
     edge: float = 0.0
+    own: float = 0.0
 
 
 def compared(
@@ -78,6 +81,8 @@ def compared(
             known = Requests(block[of], row[of], elapsed[of], process[of])
             sides.append(Side.of(known, VALUES, np.zeros(seconds, int)))
         labels.append(Blocks(name, VALUES, *sides))
+    for each in used if service.own else ():
+        each *= np.exp(service.own * remembering(rng, seconds, 0.6))
     late = service.edge * rng.random(used.shape) * used
     used += np.concatenate([np.zeros((len(used), 1)), late[:, :-1]], axis=1) - late
     return labels, CpuTimes(used)

@@ -13,8 +13,8 @@ is a cost like any other.
   deaths of populations of unlike age: Breslow and Day 1987, "Statistical Methods in Cancer
   Research" II, chapter 2). The coin falls after the request is drawn, so that this adds no bias.
 - **Noise over time** is that of the ratio estimator's residuals, second by second and both sides
-  together (Cochran 1977, "Sampling Techniques", chapter 6), by the long-run variance of
-  estimates.py.
+  together (Cochran 1977, "Sampling Techniques", chapter 6), by their long-run variance
+  (error_of_steps in stats/autocorrelation.py).
 - **Luck.** Processes of the same code differ for as long as they live, and no time averages that
   out. Where a response time leaves it to its processes (processes.py), the interval here contains
   it: CPU time is so quiet that luck is most of its error. Of four processes a side the standard
@@ -45,11 +45,9 @@ from tollgate.base import records
 from tollgate.base.text import format_number
 from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import (
-    COSINE_S,
     FEWEST_BEYOND,
     FEWEST_BLOCKS,
     FEWEST_OF_ROW,
-    STEP_S,
     LogRatio,
     row_levels,
 )
@@ -72,11 +70,14 @@ Floats = NDArray[np.float64]
 #: of freedom that is worth: two rounds of eight processes had 0.4 and 0.9 %, 14 degrees together,
 #: and less than that of a third service. `scripts/dev/bench cpu` measures it.
 LUCK_SD, LUCK_FREEDOM = 0.006, 8.0
+#: Seconds of a step of the noise's long-run variance, and for each cosine of it: what lasts longer
+#: hits both sides alike, or is luck. Of response times, which queue, both are longer.
+STEP_S, COSINE_S = 2, 5
 #: Answers below which a process has no level.
 FEWEST_OF_PROCESS = 20
-#: Of the seconds of a piece: how often the longest label's answer fits into it. What is under way
-#: at an edge is counted at one side of it and computed at both.
-_LONGER = 20
+#: Seconds of a piece for costs by label at least, and how often the longest label's answer fits
+#: into it. What is under way at an edge is counted at one side of it and computed at both.
+_PIECE_S, _LONGER = 5, 20
 #: Rows of the regression by label for each of its costs.
 _ROWS_PER_COST = 5
 #: Why a label takes longer.
@@ -294,7 +295,7 @@ def by_label(
 def _length_s(labels: Sequence[Blocks]) -> int:
     """Of a piece of time, within which answers are held against what was used."""
     means = [it.elapsed_ms.mean() for label in labels for it in label.requests if len(it.row)]
-    return max(STEP_S, math.ceil(_LONGER * max(means, default=0.0) / 1000))
+    return max(_PIECE_S, math.ceil(_LONGER * max(means, default=0.0) / 1000))
 
 
 def _costs(
