@@ -157,7 +157,8 @@ class _Asked:
             for side, (it, row) in enumerate(zip(label.requests, rows, strict=True)):
                 process = np.zeros_like(it.block) if it.process is None else it.process
                 place = (side + 2 * process) * seconds + it.block
-                for of, weight in ((n, None), (size, row - middle)):
+                above = np.where(np.isclose(row, middle), 0.0, row - middle)
+                for of, weight in ((n, None), (size, above)):
                     counts = np.bincount(place, weight, minlength=shape[0] * seconds)
                     of[:, :, at] += counts.reshape(shape[:2])
         return cls(n, size)
