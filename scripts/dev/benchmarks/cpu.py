@@ -2,6 +2,7 @@
 
     scripts/dev/bench cpu                       both senders, quiet and beside a neighbour
     scripts/dev/bench cpu --only client --rounds 2 --seconds 90
+    scripts/dev/bench cpu --runs reports/*-compare    of comparisons of HEAD with itself, under PM2
 
 Eight processes of app/server.js, all of the same code, get what a comparison sends: a sum every so
 many milliseconds, and a search a little later, each to a process at random. Four of them stand for
@@ -230,6 +231,14 @@ def row(measured: Measured, look_s: int) -> list[str]:
     ]
 
 
+def of_run(folder: Path) -> Measured:
+    """What a comparison of apps under PM2 has recorded."""
+    labels = blocks_of(folder)
+    if labels[0].cpu is None or len(labels[0].cpu.used_ms) != PROCESSES:
+        raise SystemExit(f"bench: {folder} has no CPU time of {OF_SIDE} processes a side")
+    return labels, labels[0].cpu
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     senders = {"client": by_client, "jmeter": by_jmeter}
@@ -237,8 +246,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=120, help="of measuring: default 120")
     parser.add_argument("--look", type=int, default=60, help="when to look first: default 60")
     parser.add_argument("--only", choices=senders, help="one of the senders alone")
+    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of A/A runs")
     given = parser.parse_args()
-    rows = []
+    rows = [["JMeter, PM2", "", it.name, *row(of_run(it), given.look)] for it in given.runs]
+    if given.runs:
+        given.rounds = 0
     chosen = [given.only] if given.only else [*senders]
     for number, noisy, name in itertools.product(range(given.rounds), (False, True), chosen):
         most_s = WARMUP_S + given.seconds + MOST_BEYOND_S
