@@ -100,7 +100,7 @@ class Comparison:
         known = (it for it in self.gate.findings if not it.gates and it.low is not None)
         unsure = {CPU for it in self.spreads if it.metric == CPU and not it.is_slower}
         return tuple(
-            it for it in known if it.low > effect_of(it.metric) and it.metric not in unsure
+            it for it in known if it.low > effect_of(it.metric, it.base) and it.metric not in unsure
         )
 
     @property
