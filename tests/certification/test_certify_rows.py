@@ -10,6 +10,7 @@ from certification import rows
 from certification.conditions import Condition
 from certification.found import NEVER, Rate, median_s, quantile_s, rate
 from certification.rows import comparable, judged, live_rows, promised, resampled_row
+from support import cpu_times
 from support.certified import LOOKS, PROMISE, finding, finished, runs_of, steady
 from support.compared import compared
 from tollgate.compare.model import FAIL, PASS, Gate, GateSettings
@@ -133,6 +134,23 @@ def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
     runs = [finished(1, promise=other), finished(2), finished(3, verdict="BROKEN"), finished(4)]
     assert [run.seed for run in comparable(runs)] == [2, 4]
     assert comparable([]) == []
+    # Runs of before a metric came promised of it what the gate promises now.
+    of_now = {**PROMISE, "gates": [*PROMISE["gates"], "stalls"]}
+    of_now |= {"stall_effect": GateSettings.stall_effect, "cpu_effect": GateSettings.cpu_effect}
+    runs = [finished(1), finished(2, promise=of_now)]
+    assert [run.seed for run in comparable(runs)] == [1, 2]
+
+
+def test_cpu_time_alone_judges_a_run_that_has_it_and_no_other():
+    labels, cpu = cpu_times.compared(np.random.default_rng(1), seconds=240, ratio=1.2)
+    labels = [replace(it, cpu=cpu) for it in labels]
+    promise = {**PROMISE, "gates": ["cpu"], "stall_effect": 0.03}
+    run = finished(1, "work-20", PASS, findings=(), seconds=240.0, promise=promise)
+    assert judged(run, labels).verdict == FAIL
+    assert judged(run, [replace(it, cpu=None) for it in labels]) is None
+    pool = [labels] * 3
+    row = resampled_row(Condition("work", 20), pool, promised(run)[0], LOOKS, 10, 1)
+    assert row.verdicts[FAIL] == 10
 
 
 def test_the_noise_of_a_a_is_the_median_size_of_p95s_change():

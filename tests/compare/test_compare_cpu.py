@@ -246,6 +246,7 @@ def test_of_too_few_seconds_or_too_many_labels_no_label_is_told():
     assert by_label(*compared(rng, seconds=15), (), 0.01) == ()
     many = Service(costs={f"label {it}": 1.0 + it for it in range(30)})
     assert by_label(*compared(rng, seconds=30, rate=4.0, service=many), (), 0.01) == ()
+    assert by_label(*compared(rng, seconds=30, rate=0.5, service=many), (), 0.01) == ()
 
 
 @pytest.mark.statistics
@@ -288,3 +289,7 @@ def test_luck_of_any_size_seldom_fails_with_four_processes(repetitions):
 def test_findings_of_cpu_are_told_in_milliseconds():
     found = Finding(ALL_LABELS, CPU, False, INFORMATIONAL, "", 1.0, 2.0)
     assert found.unit == "ms"
+
+
+def test_its_effect_is_a_share_however_little_a_request_costs():
+    assert GateSettings().effect_of(CPU, 0.2) == 0.02

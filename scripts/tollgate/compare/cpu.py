@@ -270,6 +270,8 @@ def by_label(
     if _cannot_tell(seconds, asked.answers.sum(axis=1), used):
         return ()
     kept = [at for at in range(len(labels)) if asked.n[:, :, at].sum() >= 2 * FEWEST_BEYOND]
+    if not kept:
+        return ()
     labels = [labels[at] for at in kept]
     length = _length_s(labels)
     begins = np.arange(0, max(1, seconds // length)) * length
