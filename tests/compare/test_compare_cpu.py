@@ -89,6 +89,13 @@ def test_a_side_that_gets_heavier_rows_of_its_data_is_no_worse():
     assert abs(found.value) < 0.01
 
 
+def test_many_labels_in_few_seconds_explain_no_change_away():
+    many = replace(EXACT, costs={f"label {it}": 5.0 + it for it in range(20)}, sizes=0.1)
+    rng = np.random.default_rng(4)
+    found = change_of(rng, seconds=60, processes=1, rate=10.0, service=many, ratio=1.1)
+    assert found.value == pytest.approx(math.log(1.1), abs=0.02)
+
+
 def test_collections_of_garbage_are_part_of_the_cost_however_seldom_they_come():
     rng = np.random.default_rng(5)
     labels, cpu = compared(rng, seconds=600, service=EXACT)

@@ -78,8 +78,9 @@ FEWEST_OF_PROCESS = 20
 #: Seconds of a piece for costs by label at least, and how often the longest label's answer fits
 #: into it. What is under way at an edge is counted at one side of it and computed at both.
 _PIECE_S, _LONGER = 5, 20
-#: Rows of the regression by label for each of its costs.
-_ROWS_PER_COST = 5
+#: Of the regression by label: pieces of a process's time for each of its costs. Of that over all
+#: processes: seconds of a process.
+_ROWS_PER_COST, _SECONDS_PER_COST = 5, 20
 #: Why a label takes longer.
 WAITING, COMPUTING, UNKNOWN = "waiting", "computing", "unknown"
 _SAID = {
@@ -234,9 +235,14 @@ def _cannot_tell(seconds: int, answers: Floats, used: Floats) -> str:
 
 def _levels(asked: _Asked, used: Floats) -> tuple[Floats, Floats]:
     """(float[K, B]: the CPU ms that what was asked costs by a regression over all processes;
-    float[K]: the logarithm of used over expected of each process, NaN with too few answers)"""
-    ones = np.ones((*used.shape, 1))
-    given = np.concatenate([ones, asked.n, asked.sized], axis=2)
+    float[K]: the logarithm of used over expected of each process, NaN with too few answers). Of few
+    seconds with many labels the costs are those of all answers alike: else they would explain, by
+    chance, a part of what head takes more."""
+    ones, answers = np.ones((*used.shape, 1)), asked.answers[:, :, None]
+    for known in ([asked.n, asked.sized], [asked.n], [answers]):
+        given = np.concatenate([ones, *known], axis=2)
+        if used.size >= _SECONDS_PER_COST * given.shape[2]:
+            break
     cost, *_ = np.linalg.lstsq(given.reshape(-1, given.shape[2]), used.ravel(), rcond=None)
     expected = given @ cost
     sums, sums_expected = used.sum(axis=1), expected.sum(axis=1)
