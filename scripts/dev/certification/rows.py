@@ -42,7 +42,7 @@ from certification.resample import FEWEST_PAIRS, Apply, Looks, Pool, gate_of, se
 from certification.store import BROKEN, Run
 from tollgate.compare.decide import close
 from tollgate.compare.milliseconds import percentile
-from tollgate.compare.model import STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.model import ALL_LABELS, STALLS, Blocks, Gate, GateSettings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -210,6 +210,7 @@ def resampled_row(
     gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed, apply)
     runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
     labels = [blocks.label for blocks in pool.labels]
+    labels += [ALL_LABELS] if pool.labels[0].cpu is not None else []
     took_s = [decided_s(run) for run in runs]
     return Resampled(
         condition,

@@ -88,6 +88,8 @@ class GateSettings:
 
     def gating(self, label: str, metric: str) -> bool:
         """Whether this metric of this label has a say."""
+        if metric == CPU:
+            return CPU in self.gates and label == ALL_LABELS
         chosen = self.labels and (*self.labels, ALL_LABELS)
         return metric in self.gates and (not chosen or label in chosen)
 
