@@ -1,5 +1,7 @@
 """Runs put together from recorded seconds, and the gate on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from certification.resample import Pool, resampled, sequences_of
 from support.certified import LOOKS
 from support.compared import SHORT as SETTINGS
 from support.compared import compared, judged
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Blocks, Requests, Side
 
@@ -48,6 +51,23 @@ def test_a_picked_second_holds_the_samples_of_that_second_on_the_side_that_the_c
             assert (side.counts[row][at] == source.counts[second]).all()
             assert side.failed[row] == source.failed[second]
             assert side.counts[row].sum() == source.counts[second].sum()
+
+
+def test_a_picked_second_keeps_what_each_process_used_on_the_side_that_the_coin_says():
+    first, second = ([it] for [it] in recorded(2, [60, 60]))
+    used = np.arange(4 * 60.0).reshape(4, 60)
+    first, second = (
+        [replace(it, cpu=CpuTimes(used + more)) for it in run]
+        for run, more in ((first, 0.0), (second, 1000.0))
+    )
+    pool = Pool.of([first, second])
+    (found,) = pool.picked(np.array([3, 70]), np.array([True, False]))
+    assert found.cpu.used_ms[:, 0].tolist() == used[[1, 0, 3, 2], 3].tolist()
+    assert found.cpu.used_ms[:, 1].tolist() == (used[:, 10] + 1000.0).tolist()
+    (unlike,) = Pool.of([first, [replace(second[0], cpu=None)]]).picked(
+        np.array([3]), np.array([False])
+    )
+    assert unlike.cpu is None
 
 
 def test_a_picked_second_keeps_what_others_took_in_it():

@@ -10,6 +10,7 @@ from certification import rows
 from certification.conditions import Condition
 from certification.found import NEVER, Rate, median_s, quantile_s, rate
 from certification.rows import comparable, judged, live_rows, promised, resampled_row
+from support import cpu_times
 from support.certified import LOOKS, PROMISE, finding, finished, runs_of, steady
 from support.compared import compared
 from tollgate.compare.model import FAIL, PASS, Gate, GateSettings
@@ -108,8 +109,9 @@ def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
         finished(5, "work-5", "INCONCLUSIVE", findings=[], seconds=None, exit_code=None),
     ]
     (row,) = live_rows(runs, {}, GateSettings(budget_s=900.0))
-    assert row.found["sum"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(1, 5)}
-    assert row.found["search"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(0, 5)}
+    none = {"typical": Rate(0, 5), "cpu": Rate(0, 0)}
+    assert row.found["sum"] == none | {"p50": Rate(1, 5), "p95": Rate(1, 5)}
+    assert row.found["search"] == none | {"p50": Rate(1, 5), "p95": Rate(0, 5)}
 
 
 def test_what_has_no_say_was_not_to_be_found():
@@ -117,7 +119,8 @@ def test_what_has_no_say_was_not_to_be_found():
     settings = GateSettings(gates=("p95",), labels=("search",))
     (row,) = live_rows([finished(1, "work-5", findings=findings)], {}, settings)
     [rates] = row.found.values()
-    assert rates == {"typical": Rate(0, 0), "p50": Rate(0, 0), "p95": Rate(0, 1)}
+    no_say = dict.fromkeys(("typical", "p50", "cpu"), Rate(0, 0))
+    assert rates == no_say | {"p95": Rate(0, 1)}
     assert times_of(finished(1, "work-5", FAIL, findings=findings)) == (NEVER, 60.0)
 
 
@@ -133,6 +136,25 @@ def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
     runs = [finished(1, promise=other), finished(2), finished(3, verdict="BROKEN"), finished(4)]
     assert [run.seed for run in comparable(runs)] == [2, 4]
     assert comparable([]) == []
+    # Runs of before a metric came promised of it what the gate promises now.
+    of_now = {**PROMISE, "gates": [*PROMISE["gates"], "stalls"]}
+    of_now |= {"stall_effect": GateSettings.stall_effect, "cpu_effect": GateSettings.cpu_effect}
+    runs = [finished(1), finished(2, promise=of_now)]
+    assert [run.seed for run in comparable(runs)] == [1, 2]
+
+
+def test_cpu_time_alone_judges_a_run_that_has_it_and_no_other():
+    labels, cpu = cpu_times.compared(np.random.default_rng(1), seconds=240, ratio=1.2)
+    labels = [replace(it, cpu=cpu) for it in labels]
+    promise = {**PROMISE, "gates": ["cpu"], "stall_effect": 0.03}
+    run = finished(1, "work-20", PASS, findings=(), seconds=240.0, promise=promise)
+    assert judged(run, labels).verdict == FAIL
+    assert judged(run, [replace(it, cpu=None) for it in labels]) is None
+    pool = [labels] * 3
+    row = resampled_row(Condition("work", 20), pool, promised(run)[0], LOOKS, 10, 1)
+    assert row.verdicts[FAIL] == 10
+    assert row.found["all labels"]["cpu"] == Rate(10, 10)
+    assert row.found["sum"]["cpu"] == Rate(0, 0)
 
 
 def test_the_noise_of_a_a_is_the_median_size_of_p95s_change():
@@ -186,9 +208,8 @@ def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert (row.decided_s, row.most_s) == (120.0, NEVER)
     assert row.share(FAIL) == Rate(20, 20)
-    assert row.found == {
-        "search": {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
-    }
+    times = {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
+    assert row.found == {"search": times | {"cpu": Rate(0, 0)}}
     gates = [unsure, decided] * 10
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert row.decided_s == NEVER

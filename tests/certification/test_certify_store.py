@@ -11,6 +11,7 @@ from certification.live import Limits, session
 from certification.store import BROKEN, Store, StoreError
 from support.certified import finished
 from support.compared import compared
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.processes import spread
@@ -93,6 +94,19 @@ def test_what_others_took_is_kept_where_it_is_known(store):
     store.add(earlier := finished(2, findings=()), [blocks])
     [found] = store.blocks(earlier)
     assert found.background_cpu is None
+
+
+def test_what_the_processes_used_is_kept_where_it_is_known(store):
+    blocks = service(np.random.default_rng(1), 3)
+    used = np.random.default_rng(2).uniform(0, 900, (6, len(blocks.base.n)))
+    used[2, 5] = np.nan
+    with_cpu = replace(blocks, cpu=CpuTimes(used, 2))
+    store.add(run := finished(1, findings=()), [with_cpu, replace(with_cpu, label="search")])
+    for found in store.blocks(run):
+        np.testing.assert_allclose(found.cpu.used_ms, used, rtol=1e-6)
+        assert found.cpu.workers == 2
+    store.add(earlier := finished(2, findings=()), [blocks])
+    assert store.blocks(earlier)[0].cpu is None
 
 
 def test_samples_without_rows_are_kept_as_well(store):

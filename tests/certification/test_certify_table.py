@@ -118,10 +118,11 @@ def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found()
     shown, _ = tables(to_markdown(runs, {"": rows}, []))
     lines = shown["Found in time"].split("\n")
     assert lines[0].endswith(
-        "| typical FAIL within 300 s | p50 FAIL within 120 s | p95 FAIL within 600 s |"
+        "| typical FAIL within 300 s | p50 FAIL within 120 s | p95 FAIL within 600 s "
+        "| cpu FAIL within 180 s |"
     )
     always, never = "4 of 4 (39.8 to 100 %)", "0 of 4 (0 to 60.2 %)"
-    assert lines[2] == f"| 5 % work | none | sum | live | {never} | {always} | {never} |"
+    assert lines[2] == f"| 5 % work | none | sum | live | {never} | {always} | {never} | - |"
     assert [line.split(" | ")[2:4] for line in lines[2:]] == [["sum", "live"], ["sum", "resampled"]]
     # What became of it is told all the same: its answers wait for those that got slower.
     sums, searches = shown["How much slower head really was"].split("\n")[2:]

@@ -5,7 +5,7 @@ import pytest
 
 from tollgate.compare import record, words
 from tollgate.compare.model import GateSettings
-from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
 from tollgate.record.manifest import ManifestError
 
 RECORD = CompareRecord(
@@ -19,6 +19,7 @@ RECORD = CompareRecord(
     injected={"work_percent": 20.0},
     decided_s=90.0,
     background_cpu=(0.25, None, 0.0),
+    cpu=CpuRecord(2, ((1.5, None, 2.0), (0.5, 3.25, 2.0))),
 )
 
 
@@ -55,8 +56,8 @@ def test_the_names_of_earlier_versions_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda it: it.update(version=4), "version 4, and this Tollgate reads 1 to 3"),
-        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 3"),
+        (lambda it: it.update(version=5), "version 5, and this Tollgate reads 1 to 4"),
+        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 4"),
         (lambda it: it["settings"].pop("labels"), r"settings\.labels: it is missing"),
         (lambda it: it["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
         (lambda it: it["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
@@ -78,12 +79,24 @@ def test_a_record_of_before_typical_and_fail_fast_promised_neither(tmp_path):
     def of_then(raw):
         raw["version"] = 1
         raw["settings"]["gates"] = ["p50", "errors"]
-        del raw["settings"]["typical_effect"], raw["settings"]["fail_fast"]
+        for name in ("typical_effect", "fail_fast", "stall_effect", "cpu_effect"):
+            raw["settings"].pop(name)
 
     spoiled(tmp_path, of_then)
     read = record.read(tmp_path).settings
     assert read == replace(RECORD.settings, gates=("p50", "errors"), fail_fast=False)
     assert not read.gating("sum", "typical")
+
+
+def test_a_record_of_before_cpu_time_promised_nothing_of_it(tmp_path):
+    def of_then(raw):
+        raw["version"] = 3
+        del raw["settings"]["cpu_effect"], raw["cpu"]
+
+    spoiled(tmp_path, of_then)
+    read = record.read(tmp_path)
+    assert read == replace(RECORD, cpu=None)
+    assert (read.first_gate.has_cpu, RECORD.first_gate.has_cpu) == (False, True)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00"])

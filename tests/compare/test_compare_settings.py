@@ -23,12 +23,13 @@ def test_without_more_than_a_budget_the_defaults_hold():
     assert found.gate == GateSettings(
         **{"budget_s": 600, "effect": 0.05, "false_alarm": 0.01, "fail_fast": True},
         **{"typical_effect": 0.02, "error_effect": 0.002, "stall_effect": 0.03},
+        cpu_effect=0.02,
         gates=("typical", "p50", "p95", "stalls", "errors"),
     )
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), (0.05, 0.05), ("0.1 %", 0.001)])
-@pytest.mark.parametrize("name", ["effect", "error_effect", "stall_effect", "false_alarm", "miss"])
+@pytest.mark.parametrize("name", ["effect", "cpu_effect", "stall_effect", "false_alarm", "miss"])
 def test_a_share_is_percent_or_a_number(name, text, share):
     assert getattr(read(**{name: text}).gate, name) == pytest.approx(share)
 
@@ -42,6 +43,14 @@ def test_a_failure_may_measure_on():
 )
 def test_a_time_is_seconds_or_has_a_unit(text, seconds):
     assert read(budget=text).gate.budget_s == seconds
+
+
+def test_cpu_time_decides_where_it_is_asked_for_and_can_be_seen():
+    assert read(gates="typical,cpu").gate.gates == ("typical", "cpu")
+    urls = {"BASE_URL": "http://127.0.0.1:1", "HEAD_URL": "http://127.0.0.1:2"}
+    with pytest.raises(SettingError, match="gates names cpu, and the CPU time of services by URL"):
+        read(urls, gates="typical,cpu")
+    assert "cpu" not in read(urls).gate.gates
 
 
 def test_names_stand_in_a_list_or_parted_by_commas():

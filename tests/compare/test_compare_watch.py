@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from tollgate.compare import record, samples
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import ERRORS, Gate, GateSettings
+from tollgate.compare.record import CpuRecord
 from tollgate.compare.watch import ComparisonDecider, look_text
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import AGAIN_S, SampleWatch
@@ -147,8 +149,35 @@ def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(run):
     assert decider.record.background_cpu == (0.5, 0.0) * 15
     blocks = samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks
     assert decider.gate == judge_blocks(decider.record, blocks, FIRST_S, live=True)
-    decider.note_background_cpu(START_MS / 1000, 50)
+    decider.note_cpu(START_MS / 1000, 50)
     assert len(decider.record.background_cpu) == 50
+
+
+def test_what_both_sides_used_is_noted_and_compared_of_the_same_seconds(run, tmp_path):
+    asked, decider = [], run.decider
+    rows = ((400.0,) * 200, (480.0,) * 200)
+
+    def used_ms(from_s, seconds):
+        asked.append((from_s, seconds))
+        return tuple(it[:seconds] for it in rows)
+
+    decider.used_ms = used_ms
+    decider.record = replace(decider.record, cpu=CpuRecord())
+    assert run.at(FIRST_S + LAG_S + 1)
+    assert asked == [(START_MS / 1000 + WARMUP_S, FIRST_S)]
+    assert decider.record.cpu.used_ms == tuple(it[: int(FIRST_S)] for it in rows)
+    found = {it.key: it for it in decider.gate.findings}["all labels", "cpu"]
+    assert found.change == pytest.approx(0.2, abs=0.1)
+    # And `tollgate judge` comes to the same by compare.json.
+    cpu = CpuRecord(1, tuple(it[: int(FIRST_S)] for it in rows))
+    ended = {"decided_s": FIRST_S, "of": TIMES | {"cpu": cpu}}
+    [execution] = compare_folder.judged(tmp_path / "ended", run.load, **ended).executions
+    again = {it.key: it for it in execution.comparison.gate.findings}["all labels", "cpu"]
+    assert again == found
+    assert execution.comparison.samples["all labels"] == tuple(
+        sum(it) for it in zip(*(n.totals for n in execution.comparison.counts), strict=True)
+    )
+    assert {it.label for it in execution.comparison.cpu_by_label} <= {"sum", "search"}
 
 
 def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):

@@ -92,7 +92,8 @@ def test_a_run_whose_criteria_hold_exits_with_0_and_the_page_of_the_job_says_pas
 def test_a_run_leaves_what_the_readme_promises_and_what_the_targets_printed(passed):
     present = {path.name for path in passed.folder.iterdir()}
     wanted = {"verdict.json", "verdict.md", "junit.xml", "run.json", "workers.jsonl", "bzt.log"}
-    assert wanted | {"kpi.jtl", "kpi-1.jtl", "jmeter.log"} <= present
+    wanted |= {"workers-cpu.jsonl", "kpi.jtl", "kpi-1.jtl", "jmeter.log"}
+    assert wanted <= present
     assert (passed.folder.parent / "latest").resolve() == passed.folder.resolve()
     for mode in MODES:
         assert (passed.folder / "dashboard" / mode / "index.html").is_file()

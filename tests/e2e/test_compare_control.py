@@ -36,6 +36,8 @@ def test_the_control_passes_and_ends_before_its_time_is_up_and_leaves_nothing(co
     assert told["base"]["revision"] == told["head"]["revision"]
     assert len(told["background_cpu"]) == told["decided_s"]
     assert ended.execution["comparison"]["background_cpu"]["seconds"] > 0
+    assert told["cpu"]["workers"] == os.cpu_count()
+    assert [len(row) for row in told["cpu"]["used_ms"]] == [told["decided_s"]] * 2
     assert "this is the control, which must pass" in ended.output
     assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 

@@ -8,7 +8,7 @@ from e2e.bzt_run import LENIENT, Run, only
 from tollgate.record import manifest
 
 #: Limits that any machine keeps, and one that none does whose every answer is held back.
-HOLD = ["avg-rt of calculate>9s", "avg-rt of sum>9s", "hits of search<1"]
+HOLD = ["avg-rt of calculate>9s", "avg-rt of sum>9s", "hits of search<1", "cpu-per-request>9s"]
 BROKEN = ["avg-rt of calculate>100ms", *HOLD[1:]]
 LEAST_S, BUDGET_S = 20, 120
 
@@ -34,6 +34,8 @@ def test_a_run_that_holds_ends_before_its_budget(tmp_path):
     assert planned.properties["measured"] == str(BUDGET_S)
     assert not planned.ended_by_force
     assert execution["background_cpu"]["seconds"] >= LEAST_S - 2
+    cost = next(it for it in execution["criteria"] if it["subject"] == "cpu-per-request")
+    assert 0 < cost["interval"][0] < cost["observed"] < cost["interval"][1] < 9000
     # Whether or not the end of the load broke a request off.
     assert run.json("dashboard/fork/statistics.json")["Total"]["errorCount"] == 0
 

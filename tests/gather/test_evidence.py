@@ -116,6 +116,26 @@ def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence
     assert found.watching_cpu == pytest.approx(0.1)
 
 
+def test_the_cpu_time_of_workers_is_read_where_a_criterion_asks_for_it(judged, tmp_path):
+    workers(tmp_path, range(14))
+    began_s, lines = 1795223300.0, []
+    for second in range(-1, 30):
+        lines.append({"time": began_s + second, "cpu": {"7": 0.1 * second, "8": 5.0 * second}})
+    path = tmp_path / "workers-cpu.jsonl"
+    path.write_text("".join(json.dumps(it) + "\n" for it in lines))
+    criterion = "cpu-per-request of worker>1ms"
+    result = judged(criterion, **TARGET).executions[0].criteria[0]
+    assert (result.verdict, result.observed) == ("FAIL", pytest.approx(800 / result.samples))
+    assert 230 < result.samples < 260  # of 8 s
+    path.write_text("no line\n")
+    broken = judged(criterion, **TARGET)
+    said = "the CPU time of the workers is not known: workers-cpu.jsonl: line 1 is damaged"
+    assert (broken.verdict, said in reasons(broken)) == ("INVALID", True)
+    assert judged(**TARGET).verdict == "PASS"
+    path.unlink()
+    assert "no record of the workers' CPU time" in reasons(judged(criterion, **TARGET))
+
+
 APPS = ["balancer", "pi-1", "pi-2"]
 SEVERAL = [{"name": name, "mode": "fork", "instances": 1} for name in APPS]
 

@@ -55,7 +55,8 @@ def test_many_writers_at_once_lose_nothing(tmp_path):
 
 def test_what_workers_left_in_a_runs_folder_is_no_history(three, tmp_path):
     files.collect(three, tmp_path)
-    (tmp_path / "workers.jsonl").write_text("{}\n")
+    for name in ("workers.jsonl", "workers-cpu.jsonl"):
+        (tmp_path / name).write_text("{}\n")
     (tmp_path / ".half.jsonl").write_text('{"ver')
     assert files.read([tmp_path]) == three
 

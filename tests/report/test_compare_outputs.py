@@ -17,6 +17,7 @@ from support.judged import RUNS as OTHERS
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
 from tollgate.compare import words as told
+from tollgate.compare.cpu import LabelCpu
 from tollgate.compare.model import ERRORS
 from tollgate.compare.processes import ProcessSpread
 from tollgate.gather import evidence
@@ -200,6 +201,48 @@ def test_a_head_that_was_slowed_on_purpose_is_told_so():
         assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
 
 
+CPU_TIME = found("cpu", "INFORMATIONAL", 0.051, 0.012, "all labels")
+WAITS = LabelCpu("sum", 7.12, 0.05, -0.1, 0.2, 3.1, "waiting")
+
+
+def with_cpu(finding=CPU_TIME, **settings):
+    """A comparison with the CPU time of an answered request."""
+    gate = replace(EVERY.gate, findings=(*ALL_KINDS, finding))
+    gate = replace(gate, settings=replace(gate.settings, **settings))
+    return replace(EVERY, gate=gate, cpu_by_label=(WAITS,))
+
+
+def test_the_cpu_time_of_an_answer_is_written_and_shown_with_what_it_says_of_each_label():
+    compared = with_cpu()
+    content = content_of(compared)
+    assert faults(content) == []
+    written = content["executions"][0]["comparison"]
+    assert written["cpu_by_label"][0]["outcome"] == "waiting"
+    entry = written["findings"][-1]
+    assert (entry["label"], entry["metric"], entry["unit"]) == ("all labels", "cpu", "ms")
+    # Of all labels that gate together.
+    assert entry["samples"] == {"base": 2 * 2397, "head": 2 * 2403}
+    assert WAITS.line.endswith("its answers take 3.1 ms longer, and head waits")
+    for text in (markdown(compared), table(compared)):
+        assert WAITS.line in text.replace("\\", "")
+        assert "all labels" in text
+
+
+def test_cpu_time_is_a_test_case_where_it_decides_and_named_of_a_pass_where_it_does_not():
+    assert "cpu of all labels, head against base" not in str(names_of(junit(with_cpu())))
+    decides = replace(CPU_TIME, gates=True, verdict="FAIL", reason="worse beyond doubt", at_s=60.0)
+    assert "cpu of all labels, head against base" in names_of(junit(with_cpu(decides)))
+    reasons = [it.text for it in comparison_reasons(with_cpu(decides))]
+    assert any(it.startswith("cpu of all labels: head 4.65 ms against base") for it in reasons)
+    assert CPU_TIME in with_cpu().beyond
+    spread = ProcessSpread("all labels", "cpu", (0.0, 0.06), (0.05, 0.07))
+    assert CPU_TIME not in replace(with_cpu(), spreads=(spread,)).beyond
+
+
+def names_of(tree):
+    return [it.get("name") for it in tree.iter("testcase")]
+
+
 def test_what_processes_differ_by_is_told_and_written():
     spread = ProcessSpread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
     several = replace(comparison(), spreads=(spread,), record=replace(EVERY.record, processes=2))
@@ -207,7 +250,9 @@ def test_what_processes_differ_by_is_told_and_written():
     assert faults(content) == []
     written = content["executions"][0]["comparison"]
     assert written["processes"] == 2
-    assert written["spreads"] == [{"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}]
+    assert written["spreads"] == [
+        {"label": "sum", "metric": "typical", "base": [-0.004, 0.005], "head": [0.031, None]}
+    ]
     [line] = told.processes(several)
     for text in (markdown(several), table(several)):
         assert line in text.replace("\\", "")

@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 
 from support import ROOT
 from support.profiles import WHY
-from tollgate.compare.profile.model import SAME, WAITING, absent, read_why, write_why
+from tollgate.compare.cpu import WAITING
+from tollgate.compare.profile.model import SAME, absent, read_why, write_why
 from tollgate.record.manifest import ManifestError
 from tollgate.report import write as outputs
 

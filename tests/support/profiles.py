@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tollgate.compare.cpu import COMPUTING
 from tollgate.compare.profile import model
 from tollgate.compare.profile.model import MORE, SAME, Flame, Function, ProfileChange
 
@@ -15,7 +16,7 @@ def function(name, moved):
 
 COUNTS = {"level": 0.01, "blocks": 16, "answered": 900, "cpu": CPU}
 WHY = model.Why(
-    **{"version": model.VERSION, "problem": "", "outcome": model.COMPUTING, **COUNTS},
+    **{"version": model.VERSION, "problem": "", "outcome": COMPUTING, **COUNTS},
     functions=(*(function(name, MORE) for name in NAMES), function("<script>", SAME)),
     flame=(
         Flame("all", "", 0, 0.0, 10.0, 9.0, 10.0, SAME),

@@ -1,5 +1,6 @@
 """How fast a comparison asks, and when it may end."""
 
+import json
 import logging
 import os
 import time
@@ -13,11 +14,13 @@ from tollgate.base.paths import SUITE
 from tollgate.compare import record
 from tollgate.compare.answers import Answer, Rehearsal
 from tollgate.compare.pace import Cost, Pace
+from tollgate.compare.record import CpuRecord
 from tollgate.record import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.rehearsal import RehearsalError
 from tollgate.taurus.shared import under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
+from tollgate.workers.worker_cpu import WorkerCpuRecorder
 
 
 def test_progress_says_that_the_run_may_end_before(compare):
@@ -63,7 +66,7 @@ ANSWERS = answers_of(sum=(True, True), search=(True, True))
 def begun(compare, tmp_path, monkeypatch):
     """Has a comparison begin on two cores, with the cost of a request or why it is unknown."""
 
-    def begin(cost=None, recorder=None, answers=ANSWERS, **options):
+    def begin(cost=None, recorder=None, answers=ANSWERS, worker_cpu=None, **options):
         def rehearse(*given):
             if isinstance(cost, Exception):
                 raise cost
@@ -81,6 +84,7 @@ def begun(compare, tmp_path, monkeypatch):
             kind="compare", executions=[planned], **known
         )
         under_way(made.engine).background = recorder
+        under_way(made.engine).worker_cpu = worker_cpu
         made.startup()
         return made, planned.properties, made.engine.provisioning.executors[0].properties
 
@@ -111,6 +115,31 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
     made.shutdown()
     assert not recorder._thread.is_alive()
     assert record.read(tmp_path).background_cpu == (0.25,) * 3
+
+
+#: As PM2 lists them, in an order of its own.
+NAMES = [f"{side}{it}" for side in ("head", "base") for it in ("-3", "", "-4", "-2")]
+IN_TURN = [f"{side}{it}" for it in ("", "-2", "-3", "-4") for side in ("base", "head")]
+
+
+def test_the_cpu_time_of_each_process_is_noted_by_the_number_that_the_coin_has_for_it(
+    begun, tmp_path, monkeypatch
+):
+    pids = {name: 1000 + it for it, name in enumerate(NAMES)}
+    listed = [{"name": name, "pid": pid} for name, pid in pids.items()]
+    monkeypatch.setattr(service.pm2, "workers", lambda: listed)
+    recorder = WorkerCpuRecorder(tmp_path / "workers-cpu.jsonl", os.getpid(), logging.getLogger())
+    spent = {str(pid): 0.001 * (1 + IN_TURN.index(name)) for name, pid in pids.items()}
+    lines = [{"time": 50.0 + it, "cpu": {p: it * s for p, s in spent.items()}} for it in range(9)]
+    recorder.path.write_text("".join(json.dumps(it) + "\n" for it in lines))
+    made, *_ = begun(Cost(20.0, 6.0), worker_cpu=recorder)
+    assert made.record.cpu == CpuRecord(workers=1)
+    made.decider.note_cpu(53.0 - made.decider.warmup_s, 3)
+    assert made.decider.record.cpu.used_ms == tuple((1.0 + it,) * 3 for it in range(8))
+    # And is read at the edges of the seconds that are compared.
+    made.decider.origin_s = 1234.25
+    made.check()
+    assert recorder.phase_s == 0.25
 
 
 def test_rates_that_somebody_has_set_stay(begun):

@@ -89,6 +89,7 @@ def test_urls_start_nothing_and_need_no_git(compare, answering, tmp_path, checko
     shutil.rmtree(checkout.root / ".git")
     made = compare(**{"base-url": answering, "head-url": f"{answering}/"})
     made.prepare()
+    assert (made.record.cpu, made.record.first_gate.has_cpu) == (None, False)
     assert "target" not in scenario(made)
     port = int(answering.rpartition(":")[2])
     assert scenario(made)["properties"]["port_1"] == port

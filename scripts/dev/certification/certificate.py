@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 from certification.effects import effects
@@ -24,10 +25,19 @@ from certification.table import Rows, machine, to_markdown
 TOGETHER = 20
 
 
-def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
+def certificate(
+    store: Store,
+    sequences: int,
+    seed: int,
+    say: Callable[[str], None],
+    gates: Sequence[str] = (),
+) -> str:
     """The tables as Markdown, of each machine by itself. sequences: resampled runs a condition.
-    Raises StoreError where there are no runs, or one can't be read."""
+    gates: the metrics that decide, in place of those of the runs. Raises StoreError where there are
+    no runs, or one can't be read."""
     runs = store.read()
+    if gates:
+        runs = [replace(it, promise=it.promise and it.promise | {"gates": gates}) for it in runs]
     alike = comparable(runs)
     if not alike:
         raise StoreError(f"no run in {store.kept} or {store.folder} has a verdict: `certify run`")

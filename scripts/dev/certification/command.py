@@ -3,7 +3,7 @@
 certify run --minutes 40    live runs, `bzt taurus.yml -compare`; Ctrl-C loses the one under way
 certify status              what there is
 certify keep                move new runs to those that are committed
-certify table               all of it as Markdown, with resampled runs
+certify table               all of it as Markdown, with resampled runs; --gates cpu: by that alone
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from certification.store import FOLDER, Store, StoreError
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.processes import end_by
 from tollgate.cli import Parser
+from tollgate.compare.model import METRICS
 from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError
 
@@ -68,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     telling = commands.add_parser("table", help="all of it as Markdown")
     telling.add_argument("--sequences", type=int, default=2000, help="resampled runs a condition")
     telling.add_argument("--seed", type=int, default=1, help="of the resampling")
+    telling.add_argument(
+        "--gates", default="", metavar="LIST", help="that decide, such as cpu; default: the runs'"
+    )
     telling.set_defaults(command=_table)
     for each in commands.choices.values():
         each.add_argument("--folder", type=Path, default=FOLDER, help="of new runs")
@@ -107,7 +111,10 @@ def _keep(_: argparse.Namespace, store: Store) -> None:
 
 
 def _table(arguments: argparse.Namespace, store: Store) -> None:
-    print(certificate(store, arguments.sequences, arguments.seed, _say), end="")
+    gates = tuple(filter(None, arguments.gates.split(",")))
+    if unknown := set(gates) - {*METRICS}:
+        raise ConditionError(f"--gates: {unknown.pop()} is no metric: write {', '.join(METRICS)}")
+    print(certificate(store, arguments.sequences, arguments.seed, _say, gates), end="")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError, seconds_of
 from tollgate.compare import record, samples
-from tollgate.compare.model import Blocks
+from tollgate.compare.looks import prepared
+from tollgate.compare.model import ALL_LABELS, Blocks
 from tollgate.compare.settings import LARGEST_SEED, seeds_of
 from tollgate.record import manifest
 from tollgate.record.manifest import ManifestError
@@ -42,11 +43,12 @@ def blocks_of(folder: Path) -> tuple[Blocks, ...]:
     manifest.check_seal(execution, folder)
     verdict = json.loads((folder / "verdict.json").read_text())
     (comparison,) = (it["comparison"] for it in verdict["executions"] if it["comparison"])
-    labels = list(dict.fromkeys(it["label"] for it in comparison["findings"]))
+    found = dict.fromkeys(it["label"] for it in comparison["findings"])
+    labels = [it for it in found if it != ALL_LABELS]
     until_s = compared.decided_s or compared.settings.budget_s
     jtl = folder / execution.jtl
     found = samples.read(jtl, labels, execution.warmup, until_s, compared.processes)
-    return tuple(each.beside(compared.background_cpu) for each in found.blocks)
+    return tuple(prepared(compared, found.blocks))
 
 
 #: So many broken runs in a row are no accident.

@@ -39,6 +39,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.model import Blocks, Gate, GateSettings, Requests, Side
 
@@ -90,7 +91,7 @@ def gate_of(
     settings: GateSettings, looks: Looks, labels: Sequence[Blocks], until_s: float = math.inf
 ) -> Gate:
     """The gate after all of its looks until then."""
-    gate = Gate(settings)
+    gate = Gate(settings, has_cpu=labels[0].cpu is not None)
     while (at_s := next_look_s(gate, looks[1], looks[0])) is not None and at_s <= until_s:
         gate = look(gate, [each.first(int(at_s)) for each in labels], at_s)
     return gate
@@ -141,12 +142,20 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
         for both in zip(*((it.base, it.head) for it in parts), strict=True)
     )
     both = (Side.of(side, values, n) for side, n in zip(sides, failed, strict=True))
-    blocks = Blocks(parts[0].label, values, *both)
+    blocks = Blocks(parts[0].label, values, *both, cpu=_cpu_of(parts))
     shares = [it.background_cpu for it in parts]
     if all(it is None for it in shares):
         return blocks
     known = (np.zeros(n) if it is None else it for it, n in zip(shares, lengths, strict=True))
     return blocks.beside(np.concatenate(list(known)))
+
+
+def _cpu_of(parts: Sequence[Blocks]) -> CpuTimes | None:
+    """Of several runs one after the other; None where one has none, or other processes."""
+    known = [it.cpu for it in parts if it.cpu is not None]
+    if len(known) < len(parts) or len({(len(it.used_ms), it.workers) for it in known}) > 1:
+        return None
+    return CpuTimes(np.concatenate([it.used_ms for it in known], axis=1), known[0].workers)
 
 
 def _chained(parts: Sequence[Requests], begins: Sequence[int]) -> Requests:
@@ -169,4 +178,9 @@ def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks
         known = replace(both.where(index), block=np.repeat(np.arange(len(seconds)), n))
         sides.append(Side.of(known, blocks.values_ms, failed[wanted]))
     background_cpu = None if blocks.background_cpu is None else blocks.background_cpu[seconds]
-    return Blocks(blocks.label, blocks.values_ms, *sides, background_cpu)
+    cpu = blocks.cpu
+    if cpu is not None:
+        used = cpu.used_ms[:, seconds]
+        other_side = np.arange(len(used)) ^ 1
+        cpu = replace(cpu, used_ms=np.where(swapped, used[other_side], used))
+    return Blocks(blocks.label, blocks.values_ms, *sides, background_cpu, cpu=cpu)

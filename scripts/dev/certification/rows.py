@@ -42,7 +42,7 @@ from certification.resample import FEWEST_PAIRS, Apply, Looks, Pool, gate_of, se
 from certification.store import BROKEN, Run
 from tollgate.compare.decide import close
 from tollgate.compare.milliseconds import percentile
-from tollgate.compare.model import STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.model import ALL_LABELS, STALLS, Blocks, Gate, GateSettings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -56,15 +56,19 @@ def promised(run: Run) -> tuple[GateSettings, Looks]:
     """What the gate promised in this run, and when it looked."""
     others = ("first_s", "every_s", "mode", "processes")
     settings = {name: it for name, it in run.promise.items() if name not in others}
-    settings["gates"] = tuple(dict.fromkeys((*settings["gates"], STALLS)))
+    of_before = () if "stall_effect" in settings else (STALLS,)
+    settings["gates"] = tuple(dict.fromkeys((*settings["gates"], *of_before)))
     settings["labels"] = tuple(settings["labels"])
     return GateSettings(**settings), (run.promise["first_s"], run.promise["every_s"])
 
 
 def judged(run: Run, labels: Sequence[Blocks]) -> Run | None:
-    """The run as today's gate judges it; None where it was ended before that has decided."""
+    """The run as today's gate judges it; None where it was ended before that has decided, or has
+    nothing of what decides."""
     settings, looks = promised(run)
     gate = gate_of(settings, looks, labels, run.seconds)
+    if not any(it.gates for it in gate.findings):
+        return None
     if not gate.finished and run.seconds < settings.budget_s:
         return None
     return _with(run, close(gate))
@@ -160,7 +164,8 @@ class Resampled(Row):
 def comparable(runs: Sequence[Run]) -> list[Run]:
     """Those of whom the gate promised what it did of the last one."""
     ended = [run for run in runs if run.verdict != BROKEN]
-    return [run for run in ended if run.promise == ended[-1].promise]
+    promises = [(promised(it), it.promise["mode"], it.promise["processes"]) for it in ended]
+    return [run for run, it in zip(ended, promises, strict=True) if it == promises[-1]]
 
 
 def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> list[Live]:
@@ -205,6 +210,7 @@ def resampled_row(
     gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed, apply)
     runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
     labels = [blocks.label for blocks in pool.labels]
+    labels += [ALL_LABELS] if pool.labels[0].cpu is not None else []
     took_s = [decided_s(run) for run in runs]
     return Resampled(
         condition,

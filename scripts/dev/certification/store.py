@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from certification.conditions import Condition, ConditionError, parse
 from tollgate.base.paths import REPORTS
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.model import Blocks, Finding, Requests, Side
 
 #: Of runs that are committed, and of others.
@@ -35,6 +36,8 @@ LOCK, SUFFIX = "lock", ".npz"
 BROKEN = "BROKEN"
 #: What others took, in thousandths of the cores by second; not in runs of before it was recorded.
 _FOREIGN, _THOUSAND = "foreign", 1000
+#: CPU ms of each process by second, and of how many workers each is the sum; likewise.
+_CPU, _WORKERS = "cpu", "workers"
 #: Columns of a label's samples, base's first; how many of base's there are, and failures by second.
 _COLUMNS = ("block", "row", "elapsed_ms", "process")
 _PACKED = (*_COLUMNS, "base", "failed")
@@ -131,6 +134,9 @@ class Store:
         }
         if labels and labels[0].background_cpu is not None:
             arrays[_FOREIGN] = np.rint(labels[0].background_cpu * _THOUSAND).astype(np.uint16)
+        if labels and labels[0].cpu is not None:
+            arrays[_CPU] = labels[0].cpu.used_ms.astype(np.float32)
+            arrays[_WORKERS] = np.array(labels[0].cpu.workers)
         for number, blocks in enumerate(labels):
             arrays |= {f"{name}-{number}": it for name, it in _packed(blocks).items()}
         made = self.folder / f"{run.name}.part"
@@ -146,7 +152,11 @@ class Store:
             foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
             labels = enumerate(file["labels"])
             packed = [(it, {name: file[f"{name}-{at}"] for name in _PACKED}) for at, it in labels]
-            return [_unpacked(str(label), it).beside(foreign) for label, it in packed]
+            cpu = None
+            if _CPU in file:
+                cpu = CpuTimes(file[_CPU].astype(np.float64), int(file[_WORKERS]))
+            beside = (_unpacked(str(label), it).beside(foreign) for label, it in packed)
+            return [replace(it, cpu=cpu) for it in beside]
 
     def clean_up(self) -> bool:
         """Remove what a run left; returns whether it left anything. Raises StoreError where that

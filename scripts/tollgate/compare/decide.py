@@ -39,7 +39,8 @@ load, by their numbers and times alone (compare/power.py): such a metric may fai
 open at the end it is informational. Nothing else would ever pass, and the choice knows nothing of
 how head differs from base.
 
-Gating are typical, p50, p95, stalls and errors. p99 and mean are informational: of a log-normal
+Gating are typical, p50, p95, stalls and errors. cpu is informational until it has been certified
+(compare/cpu.py). p99 and mean are informational: of a log-normal
 shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
 mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
 others nothing of their error.
@@ -48,18 +49,23 @@ others nothing of their error.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tollgate.compare.change import MetricChange, as_share, change_of
+from tollgate.compare.cpu import CpuChange, cpu_change
+from tollgate.compare.estimates import LogRatio
 from tollgate.compare.model import (
+    ALL_LABELS,
+    CPU,
     ERRORS,
     FAIL,
     IMPROVED,
     INCONCLUSIVE,
     INFORMATIONAL,
-    METRICS,
     OF_ALL,
+    OF_LABEL,
     OPEN,
     PASS,
     SHARES,
@@ -70,7 +76,7 @@ from tollgate.compare.model import (
     GateSettings,
 )
 from tollgate.compare.pooled import all_of, unlike_of
-from tollgate.compare.processes import spread
+from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 # An extrapolation to more than so many times the samples is no figure.
@@ -113,17 +119,18 @@ def decided(
         return replace(found, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
     coarse = change.coarse
     down, up = value - coarse - least, most - value - coarse
-    times = _times_longer(value, down, up, (effect - coarse, max(enough, coarse)), coarse)
+    within = effect - coarse, max(enough, coarse)
+    times = _times_longer(value, (down, up), within, coarse, change.lasting**2)
     more_s = max(1.0, at_s * (times - 1)) if times <= _FAR else None
-    # Without coarse times any estimate can be decided on.
-    is_coarse = math.isinf(times)
+    # Without coarse times, and the luck of processes, any estimate can be decided on.
+    is_coarse = math.isinf(times) and not change.lasting
     reason = _too_coarse(change, effect) if is_coarse else _too_few(times)
     return replace(found, verdict=OPEN, reason=reason, more_s=more_s, is_coarse=is_coarse)
 
 
-def shared(found: Finding, blocks: Blocks) -> Finding:
+def shared(found: Finding, spread_of: Callable[[], ProcessSpread | None]) -> Finding:
     """The finding after a question to the processes, whether all of them bear it out."""
-    if found.verdict not in (FAIL, IMPROVED) or (spread_ := spread(blocks, found.metric)) is None:
+    if found.verdict not in (FAIL, IMPROVED) or (spread_ := spread_of()) is None:
         return found
     if found.verdict == FAIL and not spread_.is_slower:
         reason = f"worse, but not every process of head is slower than every one of base: {spread_}"
@@ -134,19 +141,31 @@ def shared(found: Finding, blocks: Blocks) -> Finding:
 
 
 def _times_longer(
-    value: float, down: float, up: float, within: tuple[float, float], coarse: float
+    value: float,
+    reach: tuple[float, float],
+    within: tuple[float, float],
+    coarse: float,
+    lasting: float,
 ) -> float:
     """How many times as many samples would decide, were the estimate to stay as it is.
 
-    down, up: how far chance alone makes the interval reach below and above the estimate. within:
-    below which estimate a metric can pass, and above which it can fail.
+    reach: how far chance alone makes the interval reach below and above the estimate. within:
+    below which estimate a metric can pass, and above which it can fail. lasting: the share of the
+    variance that more samples don't take away.
     """
-    passing = (up / (within[0] - value)) ** 2 if value < within[0] else math.inf
+
+    def times(reached: float, distance: float) -> float:
+        left = (distance / reached) ** 2 - lasting if reached else math.inf
+        return (1 - lasting) / left if left > 0 else math.inf
+
+    passing = times(reach[1], within[0] - value) if value < within[0] else math.inf
     can_fail = value >= within[1] and value > coarse
-    return min(passing, (down / (value - coarse)) ** 2 if can_fail else math.inf)
+    return min(passing, times(reach[0], value - coarse) if can_fail else math.inf)
 
 
 def _too_few(times: float) -> str:
+    if math.isinf(times):
+        return "cannot tell: processes of the same code differ by as much; more of a side may tell"
     if times > _FAR:
         return "cannot tell: far more samples would"
     return f"cannot tell: some {max(1.1, times):.2g} times as many samples would"
@@ -206,7 +225,7 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     if not labels or len(of_label) < len(labels):
         raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
     unlike = unlike_of(labels)
-    asked = [(each, metric) for each in labels for metric in METRICS]
+    asked = [(each, metric) for each in labels for metric in OF_LABEL]
     if pool := all_of(gate, labels):
         of_label[pool.label] = pool
         asked = [*((pool, metric) for metric in OF_ALL), *asked]
@@ -214,6 +233,9 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
         (each.label, metric): _like(change_of(each, metric), unlike[each.label])
         for each, metric in asked
     }
+    of_cpu = _cpu(labels)
+    if gate.has_cpu:
+        changes[ALL_LABELS, CPU] = _like(of_cpu.change, unlike[ALL_LABELS])
     before = {finding.key: finding for finding in gate.findings}
     if before and before.keys() != changes.keys():
         now, then = ({label for label, _ in keys} for keys in (changes, before))
@@ -232,10 +254,21 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
         found = replace(found, gates=key in lows, refused=key in refused)
         if found.gates:
             found = decided(found, change, lows[key], miss, settings, at_s)
-            found = shared(found, of_label[key[0]])
+            found = shared(found, partial(_spread, key, of_label, of_cpu))
         is_like = key[1] == ERRORS or not unlike[key[0]]
         findings.append(weighed(before.get(key), found, is_like))
     return replace(gate, looks_s=looks_s, findings=tuple(findings))
+
+
+def _cpu(labels: Sequence[Blocks]) -> CpuChange:
+    if labels[0].cpu is not None:
+        return cpu_change(labels, labels[0].cpu)
+    note = "the CPU time of the processes was not recorded"
+    return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
+
+
+def _spread(key: Key, of_label: Mapping[str, Blocks], of_cpu: CpuChange) -> ProcessSpread | None:
+    return of_cpu.spread if key[1] == CPU else spread(of_label[key[0]], key[1])
 
 
 def close(gate: Gate) -> Gate:

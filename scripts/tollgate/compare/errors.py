@@ -48,6 +48,7 @@ class ShareRise:
     coarse: float = 0.0
     among: str = ""
     limit_ms: float | None = None
+    lasting: float = 0.0
 
     @property
     def base(self) -> float:

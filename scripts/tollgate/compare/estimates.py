@@ -78,7 +78,8 @@ NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has 
 class LogRatio:
     """A `Change` of response times: value is log(head / base), error its standard error, freedom
     the degrees of freedom of that. NaN and a note where there are too few samples. among: between
-    which whole milliseconds the value lies, for people."""
+    which whole milliseconds the value lies, for people. lasting: the share of the error that no
+    time takes away."""
 
     metric: str
     base: float
@@ -90,6 +91,7 @@ class LogRatio:
     coarse: float = 0.0
     among: str = ""
     limit_ms: None = None
+    lasting: float = 0.0
 
     def low(self, level: float) -> float:
         return self.value - self._reach(level) - self.coarse

@@ -6,7 +6,7 @@ happened to be read: so `tollgate judge` comes to what the run came to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tollgate.compare.decide import close, look, next_look_s
@@ -28,8 +28,7 @@ def judge_blocks(
     settings = record.settings
     if record.decided_s is not None:
         seconds = min(seconds, record.decided_s)
-    beside = (each.beside(record.background_cpu) for each in blocks)
-    blocks = [replace(each, repeats=record.repeats) for each in beside]
+    blocks = prepared(record, blocks)
     gate = record.first_gate
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:
@@ -42,6 +41,23 @@ def judge_blocks(
     if not gate.finished and end_s - last_s >= LEAST_STEP * settings.budget_s:
         gate = _looked(gate, blocks, end_s)
     return close(gate)
+
+
+def prepared(record: CompareRecord, blocks: Sequence[Blocks]) -> list[Blocks]:
+    """With what the record says of the seconds, of the processes and of the coin."""
+    beside = [each.beside(record.background_cpu) for each in blocks]
+    cpu = record.cpu and beside and record.cpu.times(record.processes, len(beside[0].base.n))
+    return [replace(each, repeats=record.repeats, cpu=cpu or None) for each in beside]
+
+
+def course(
+    record: CompareRecord, blocks: Sequence[Blocks], looks_s: Sequence[float]
+) -> Iterator[Gate]:
+    """The gate after each of these looks, taken anew."""
+    gate, blocks = record.first_gate, prepared(record, blocks)
+    for at_s in looks_s:
+        gate = _looked(gate, blocks, at_s)
+        yield gate
 
 
 def _looked(gate: Gate, blocks: Sequence[Blocks], at_s: float) -> Gate:

@@ -19,6 +19,7 @@ from pydantic import Field, computed_field
 
 from tollgate.base import records
 from tollgate.base.fields import WRITTEN, Interval, Positive, Unwritten, ends
+from tollgate.compare.cpu_times import CpuTimes
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -29,9 +30,13 @@ STALLS = "stalls"
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
 TYPICAL = "typical"
-Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
+#: CPU time of an answered request, of all labels together (compare/cpu.py).
+CPU = "cpu"
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors", "cpu"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-#: The label that stands for all requests of a mix together, and what is compared of it.
+#: Those of each label.
+OF_LABEL: tuple[Metric, ...] = METRICS[:-1]
+#: The label that stands for all requests together, and what of a mix is compared of it.
 ALL_LABELS = "all labels"
 OF_ALL: tuple[Metric, ...] = (TYPICAL, STALLS, ERRORS)
 #: Those that decide unless modules.compare says otherwise.
@@ -59,6 +64,8 @@ class GateSettings:
     """The smallest rise of a response time that matters, as a share of it."""
     typical_effect: Positive = 0.02
     """The smallest rise of the typical request's time that matters, as a share of it."""
+    cpu_effect: Positive = 0.02
+    """The smallest rise of the CPU time of an answered request that matters, as a share of it."""
     error_effect: Half = 0.002
     """The smallest rise of the error rate that matters, a difference of shares."""
     stall_effect: Half = 0.03
@@ -81,6 +88,8 @@ class GateSettings:
 
     def gating(self, label: str, metric: str) -> bool:
         """Whether this metric of this label has a say."""
+        if metric == CPU:
+            return CPU in self.gates and label == ALL_LABELS
         chosen = self.labels and (*self.labels, ALL_LABELS)
         return metric in self.gates and (not chosen or label in chosen)
 
@@ -89,11 +98,12 @@ class GateSettings:
         None for what is set, which is of times that are not short."""
         own = {
             TYPICAL: self.typical_effect,
+            CPU: self.cpu_effect,
             STALLS: self.stall_effect,
             ERRORS: self.error_effect,
         }
         effect = own.get(metric, self.effect)
-        if metric in SHARES or base is None or not base > 0:
+        if metric in (*SHARES, CPU) or base is None or not base > 0:
             return effect
         return max(effect, LEAST_MS / base)
 
@@ -191,7 +201,8 @@ class Blocks:
     the same B blocks, each of the same length, one after the other without a gap. background_cpu:
     float[B], the background CPU load in each, as a share of the cores; None where unknown. repeats:
     how many requests one toss of the coin sends at most; None where the sides may send unlike
-    numbers. parts: each label of all together."""
+    numbers. parts: each label of all together. cpu: of the processes, which is of all labels; None
+    where it is not known."""
 
     label: str
     values_ms: NDArray[np.int64]
@@ -200,6 +211,7 @@ class Blocks:
     background_cpu: NDArray[np.float64] | None = None
     repeats: float | None = 1.0
     parts: tuple[Blocks, ...] = ()
+    cpu: CpuTimes | None = None
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
@@ -232,7 +244,8 @@ class Blocks:
         background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
         sides = (it.first(blocks) for it in (self.base, self.head))
         parts = tuple(it.first(blocks) for it in self.parts)
-        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts)
+        cpu = self.cpu and self.cpu.first(blocks)
+        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts, cpu)
 
     def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those
@@ -261,7 +274,7 @@ class Finding:
     __pydantic_config__ = WRITTEN
 
     label: str
-    """The label; `all labels` for all requests of a mix together."""
+    """The label; `all labels` for all requests together, of a mix and of `cpu`."""
     metric: Metric
     """The metric."""
     gates: bool
@@ -300,7 +313,8 @@ class Finding:
     @computed_field
     @property
     def unit(self) -> Literal["ms", "share"]:
-        """Of base and head: `ms`, or `share` for errors and stalls, a share of 1."""
+        """Of base and head: `ms`, which are of CPU time where the metric is `cpu`, or `share` for
+        errors and stalls, a share of 1."""
         return "share" if self.metric in SHARES else "ms"
 
     @computed_field
@@ -333,6 +347,8 @@ class Gate:
     findings: Unwritten[tuple[Finding, ...]] = ()
     is_mix: Unwritten[bool] = False
     """Whether the labels are those of a mix, so that all of them together are compared as well."""
+    has_cpu: Unwritten[bool] = False
+    """Whether the CPU time of an answered request is compared: not of services by URL."""
     foretold: Unwritten[frozenset[tuple[str, str]]] = frozenset()
     """Labels and metrics that will probably not be decided: they may fail, and nothing waits for
     them (compare/power.py)."""

@@ -5,7 +5,7 @@ budget, and from these the smallest rise of each metric that fails in FOUND of a
 
 - of a time, the low end of its interval must lie above no change, its estimate above what
   `fail_from` asks for, and with several processes a side every one of head above every one of base
-  (processes.py), each of which has a speed of its own (PROCESS_SD);
+  (processes.py), each of which has a speed of its own (LUCK_SD);
 - of a share, so many answers must fail at head alone as no fair coin would send there.
 
 A metric can be decided where a head that is like its base would probably pass in all that gates, on
@@ -28,13 +28,15 @@ from scipy import special
 
 from tollgate.base import records
 from tollgate.base.fields import Count
+from tollgate.compare.cpu import LUCK_SD
 from tollgate.compare.decide import FIRST_S, WEIGHTS
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
     ALL_LABELS,
-    METRICS,
+    CPU,
     OF_ALL,
+    OF_LABEL,
     PERCENTILES,
     SHARES,
     STALLS,
@@ -61,8 +63,6 @@ _STALLED, _SPELL = 0.01, 10
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
 _WARY = 1.25
-#: Of the logarithms of the speeds of processes of the same code; 0.4 and 0.9 % were measured.
-PROCESS_SD = 0.006
 #: Times of a label from which its spread is estimated, and of a row from which it has a level.
 FEWEST, REHEARSED_OF_ROW = 20, 10
 #: So many samples that counts are their shares.
@@ -112,13 +112,13 @@ def power_of(
     family = [
         (label, it)
         for label in times
-        for it in (OF_ALL if label == ALL_LABELS else METRICS)
+        for it in (OF_ALL if label == ALL_LABELS else OF_LABEL)
         if settings.gating(label, it)
     ]
     if not family:
         return ()
     luck = float(special.ndtri(1 - (1 - FOUND) / len(family)))
-    total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family)
+    total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family) + (CPU in settings.gates)
     fractions = _fractions(*looks, settings.budget_s)
     high = nominal_level(fractions, settings.miss)
     found = []
@@ -190,7 +190,7 @@ def _of_times(
         effect * (low + luck) / (low + high),
     ]
     if processes > 1:
-        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), PROCESS_SD)
+        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), LUCK_SD)
         least.append(_apart(processes) * each)
     # Of a typical time what is coarse is a share of the change itself.
     rise = float(math.expm1(max(least)))

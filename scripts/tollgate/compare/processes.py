@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.base.fields import WRITTEN, Unwritten
+from tollgate.base.fields import WRITTEN
 from tollgate.compare.change import as_share, change_of
-from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks
+from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks, Metric
 
 #: NaN where a process has too few samples.
 Levels = tuple[float | None, ...]
@@ -30,16 +30,17 @@ Levels = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class ProcessSpread:
-    """How much the processes of each side differ in the typical request of a label: of each process
-    the ratio to all of base's, less 1; null where it has too few samples."""
+    """How much the processes of each side differ in the typical request of a label, or in the CPU
+    time of an answered request: of each process the ratio to all of base's, less 1; null where it
+    has too few samples."""
 
     __pydantic_config__ = WRITTEN
 
     label: str
     """The label."""
-    metric: Unwritten[str]
-    """`typical` in a result; an interim decision asks for others, too, and of `stalls` a level is a
-    difference of shares."""
+    metric: Metric
+    """`typical` or `cpu` in a result; an interim decision asks for others, too, and of `stalls` a
+    level is a difference of shares."""
     base: Levels
     """Of base's processes."""
     head: Levels

@@ -13,6 +13,7 @@ from pydantic import AliasChoices, Field
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count, Excluded, Whole
+from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.model import Gate, GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.compare.power import Power, foretold
@@ -20,13 +21,15 @@ from tollgate.record.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; what can't be read as today's is refused.
-VERSION = 3
+VERSION = 4
 #: What earlier versions promised without saying so: of 1 nothing of the typical request, and to
-#: measure on; of both nothing of stalls.
-_PROMISED_BY_2 = {"stall_effect": GateSettings.stall_effect}
+#: measure on; of 1 and 2 nothing of stalls, and of none of them anything of CPU time.
+_PROMISED_BY_3 = {"cpu_effect": GateSettings.cpu_effect}
+_PROMISED_BY_2 = {"stall_effect": GateSettings.stall_effect} | _PROMISED_BY_3
 _PROMISED_BY = {
     1: {"typical_effect": GateSettings.typical_effect, "fail_fast": False} | _PROMISED_BY_2,
     2: _PROMISED_BY_2,
+    3: _PROMISED_BY_3,
     VERSION: {},
 }
 
@@ -43,6 +46,21 @@ class SideRecord:
     """SHA of the commit; null where no commit holds it or a URL was given."""
     url: str | None
     """Where it was asked; null where PM2 ran it."""
+
+
+@records.stored
+class CpuRecord:
+    """The CPU time of the processes of both sides while they were measured."""
+
+    workers: Whole = 1
+    """Of PM2 that each of them is the sum of: several in cluster mode."""
+    used_ms: tuple[tuple[Amount | None, ...], ...] = ()
+    """CPU ms in each second of measuring, by process: the first of base, the first of head, the
+    second of base and so on. None where that is not known, empty where nothing was recorded."""
+
+    def times(self, processes: int, seconds: int) -> CpuTimes:
+        """Of the first so many seconds. processes: of each side."""
+        return CpuTimes.of(self.used_ms, self.workers, processes, seconds)
 
 
 @records.stored
@@ -93,6 +111,10 @@ class CompareRecord:
     """Background CPU load in each second of measuring, as a share of the cores; None where that is
     not known, empty where it was not recorded."""
 
+    cpu: Excluded[CpuRecord | None] = None
+    """None for services by URL, whose CPU time can't be seen, and for runs of before it was
+    recorded."""
+
     @property
     def is_by_thread(self) -> bool:
         """Whether threads are what was randomized."""
@@ -101,7 +123,12 @@ class CompareRecord:
     @property
     def first_gate(self) -> Gate:
         """Before its first look."""
-        return Gate(self.settings, is_mix=bool(self.weights), foretold=foretold(self.power))
+        return Gate(
+            self.settings,
+            is_mix=bool(self.weights),
+            has_cpu=self.cpu is not None,
+            foretold=foretold(self.power),
+        )
 
 
 def write(record: CompareRecord, run: Path) -> None:

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
+from tollgate.compare.cpu import LabelCpu, by_label, cpu_change
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
     ALL_LABELS,
+    CPU,
     INCONCLUSIVE,
     INFORMATIONAL,
-    METRICS,
     OF_ALL,
+    OF_LABEL,
     OPEN,
     TYPICAL,
     Blocks,
@@ -77,6 +79,8 @@ class Comparison:
     """NO_LOOK or NOT_DECIDED where the run ended itself and the samples do not bear that out."""
     spreads: tuple[ProcessSpread, ...] = ()
     """How much the processes of each side differ, by label; empty of a single process a side."""
+    cpu_by_label: tuple[LabelCpu, ...] = ()
+    """What a request of each label takes more CPU time; empty where too little of it is known."""
 
     @property
     def gating(self) -> tuple[Finding, ...]:
@@ -90,10 +94,14 @@ class Comparison:
 
     @property
     def beyond(self) -> tuple[Finding, ...]:
-        """Informational findings that are worse by more than the effect, beyond doubt."""
+        """Informational findings that are worse by more than the effect, beyond doubt; CPU time in
+        every process of head."""
         effect_of = self.gate.settings.effect_of
         known = (it for it in self.gate.findings if not it.gates and it.low is not None)
-        return tuple(it for it in known if it.low > effect_of(it.metric, it.base))
+        unsure = {CPU for it in self.spreads if it.metric == CPU and not it.is_slower}
+        return tuple(
+            it for it in known if it.low > effect_of(it.metric, it.base) and it.metric not in unsure
+        )
 
     @property
     def is_decided(self) -> bool:
@@ -121,9 +129,11 @@ class Comparison:
     def samples(self) -> dict[str, tuple[int, int]]:
         """By label: samples of base and of head; of all labels those that gate."""
         found = {each.label: each.totals for each in self.counts}
-        gating = {it.label for it in self.gating}
-        sides = zip(*(n for label, n in found.items() if label in gating), strict=True)
-        return {ALL_LABELS: tuple(map(sum, sides))} | found if ALL_LABELS in gating else found
+        if all(it.label != ALL_LABELS for it in self.gate.findings):
+            return found
+        mine = {it.label for it in self.gating} & found.keys() or found.keys()
+        base, head = (sum(found[label][side] for label in mine) for side in (0, 1))
+        return {ALL_LABELS: (base, head)} | found
 
     @property
     def mean_rise_us(self) -> float | None:
@@ -152,8 +162,14 @@ def compared(record: CompareRecord, found: Compared) -> Comparison:
         gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
     pool = all_of(gate, found.blocks)
     parts = (*([pool] if pool else ()), *found.blocks)
-    spreads = tuple(filter(None, (spread(each, TYPICAL) for each in parts)))
-    return Comparison(record, gate, counts, found.seconds, doubt, spreads)
+    spreads = [spread(each, TYPICAL) for each in parts]
+    cpu = record.cpu and record.cpu.times(record.processes, found.seconds)
+    labels: tuple[LabelCpu, ...] = ()
+    if cpu and found.seconds:
+        spreads.append(cpu_change(found.blocks, cpu).spread)
+        labels = by_label(found.blocks, cpu, gate.findings, record.settings.false_alarm)
+    known = tuple(filter(None, spreads))
+    return Comparison(record, gate, counts, found.seconds, doubt, known, labels)
 
 
 def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:
@@ -165,11 +181,13 @@ def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:
 def _unlooked(gate: Gate, labels: Sequence[str], why: str) -> Gate:
     """Every metric stands in the outputs of each run, whatever came of it."""
     of_all = [(ALL_LABELS, it) for it in OF_ALL if gate.is_mix and len(labels) > 1]
+    of_cpu = [(ALL_LABELS, CPU)] if gate.has_cpu else []
+    of_labels = ((label, it) for label in labels for it in OF_LABEL)
     findings = [
         Finding(label, metric, True, INCONCLUSIVE, f"cannot tell: {why}")
         if gate.settings.gating(label, metric)
         else Finding(label, metric, False, INFORMATIONAL, why)
-        for label, metric in [*of_all, *((label, it) for label in labels for it in METRICS)]
+        for label, metric in [*of_all, *of_labels, *of_cpu]
     ]
     return replace(gate, findings=tuple(findings))
 

@@ -30,7 +30,7 @@ from tollgate.base.settings import (
 from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
-from tollgate.compare.model import METRICS, GateSettings, Metric
+from tollgate.compare.model import CPU, METRICS, GateSettings, Metric
 from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
@@ -110,6 +110,8 @@ class CompareSettings:
     """The smallest rise of a response time that matters."""
     typical_effect: Share = GateSettings.typical_effect
     """The same of the typical request."""
+    cpu_effect: Share = GateSettings.cpu_effect
+    """The same of the CPU time of an answered request."""
     error_effect: HalfShare = GateSettings.error_effect
     """The same of the error rate, in percentage points."""
     stall_effect: HalfShare = GateSettings.stall_effect
@@ -121,7 +123,7 @@ class CompareSettings:
     budget: Seconds | None = None
     """Of measuring, at most."""
     gates: Gates = GateSettings.gates
-    """The metrics that decide; p99 and mean are informational."""
+    """The metrics that decide; cpu, p99 and mean are informational unless they are named."""
     labels: Names = GateSettings.labels
     """The labels that decide; by default all of the plan."""
     first: Seconds = FIRST_S
@@ -200,6 +202,10 @@ def _refuse_with_urls(settings: CompareSettings, given: Mapping[str, str]) -> No
                 f"{name} is {given[name]!r}, and BASE_URL and HEAD_URL are set, so that nothing is "
                 "started that it could change: unset one or the other"
             )
+    if CPU in settings.gates:
+        raise SettingError(
+            f"gates names {CPU}, and the CPU time of services by URL can't be seen: leave it out"
+        )
     if settings.base is not None:
         raise SettingError("base and the two URLs are set: leave one or the other out")
 

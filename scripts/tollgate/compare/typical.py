@@ -96,7 +96,7 @@ def off_level(sides: Sequence[Requests], fewest: int) -> OffLevel:
     """sides: base and head, or both together. fewest: as of row_levels."""
     row = np.concatenate([it.row for it in sides])
     times = [it.elapsed_ms.astype(float) for it in sides]
-    level = row_levels(sides, times, _usual, fewest)[row]
+    level = row_levels(sides, times, usual_ms, fewest)[row]
     log_level, is_short = np.log(np.maximum(level, _LEAST_MS)), level < SHORT_MS
     off = np.concatenate(times) - level
     off[is_short] = _clipped(off[is_short], tick=1.0)
@@ -119,7 +119,7 @@ def _clipped(rest: Floats, tick: float) -> Floats:
     return np.clip(rest, -most, most)
 
 
-def _usual(times: Floats) -> float:
+def usual_ms(times: Floats) -> float:
     """Their mean, without what stalled."""
     return float(np.minimum(times, CLIP * max(float(np.median(times)), 1.0)).mean())
 

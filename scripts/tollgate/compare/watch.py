@@ -30,19 +30,21 @@ class ComparisonDecider:
         warmup_s: float,
         lag_s: float,
         background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None,
+        used_ms: Callable[[float, int], tuple[tuple[float | None, ...], ...]] | None = None,
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
         missing would be what is slow. background_cpu: the background CPU load, as
-        BackgroundCpuRecorder.shares has it; None where it is not recorded."""
+        BackgroundCpuRecorder.shares has it, and used_ms: that of the processes, as
+        WorkerCpuRecorder.used_ms; None where it is not recorded."""
         self.record = record
         self.every_s = record.every_s
         self.labels = labels
         self.warmup_s = warmup_s
         self.lag_s = lag_s
-        self.background_cpu = background_cpu
+        self.background_cpu, self.used_ms = background_cpu, used_ms
         self.gate = record.first_gate
-        self._origin_s = 0.0
+        self.origin_s = 0.0  # when JMeter began, in seconds since the epoch; 0 for not known
 
     @property
     def is_decided(self) -> bool:
@@ -50,7 +52,7 @@ class ComparisonDecider:
         return self.record.decided_s is not None
 
     def due_at(self, origin_s: float) -> float | None:
-        self._origin_s = origin_s
+        self.origin_s = origin_s
         due_s = self._due_s()
         return None if due_s is None else origin_s + self.warmup_s + due_s + self.lag_s
 
@@ -68,23 +70,26 @@ class ComparisonDecider:
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
             return None
-        self.note_background_cpu(self._origin_s, int(due_s))
+        self.note_cpu(self.origin_s, int(due_s))
         self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
 
-    def note_background_cpu(self, origin_s: float, seconds: int) -> None:
-        """Put into the record what others took in the first seconds of measuring. origin_s: when
-        JMeter began, in seconds since the epoch."""
+    def note_cpu(self, origin_s: float, seconds: int) -> None:
+        """Put into the record what both sides and others used in the first seconds of measuring.
+        origin_s: when JMeter began, in seconds since the epoch."""
+        window = origin_s + self.warmup_s, seconds
         if self.background_cpu:
-            taken = self.background_cpu(origin_s + self.warmup_s, seconds)
-            self.record = replace(self.record, background_cpu=taken)
+            self.record = replace(self.record, background_cpu=self.background_cpu(*window))
+        if self.used_ms and self.record.cpu:
+            cpu = replace(self.record.cpu, used_ms=self.used_ms(*window))
+            self.record = replace(self.record, cpu=cpu)
 
     def note_until(self, origin_s: float, now_s: float) -> None:
-        """note_background_cpu of what a run that ends now has measured. Both since the epoch."""
+        """note_cpu of what a run that ends now has measured. Both since the epoch."""
         measured_s = min(now_s - origin_s - self.warmup_s, self.record.settings.budget_s)
-        self.note_background_cpu(origin_s, int(max(0, measured_s)))
+        self.note_cpu(origin_s, int(max(0, measured_s)))
 
 
 def look_text(gate: Gate) -> str:

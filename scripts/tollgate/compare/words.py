@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tollgate.base.text import format_duration, format_number
 from tollgate.compare.model import (
+    CPU,
     IMPROVED,
     INCONCLUSIVE,
     INFORMATIONAL,
@@ -287,7 +288,7 @@ def noise(comparison: Comparison) -> Iterator[str]:
             f"{it.metric} {change(it, it.change, effect_of(comparison, it))}, +/- {_half(it)}"
             for it in comparison.gate.findings
             if it.label == label and it.low is not None and it.high is not None
-            if it.gates or it.metric in METRICS[:2]
+            if it.gates or it.metric in (*METRICS[:2], CPU)
         ]
         if parts:
             yield f"noise of {label}: {'; '.join(parts)}"

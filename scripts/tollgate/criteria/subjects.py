@@ -4,8 +4,9 @@ Every reader raises ValueError(field, value, problem, next step). SUBJECTS are T
 own are on the workers of a target, and on how a percentile changes over a run.
 
 What each subject is, by the name that it has in taurus.yml; `worker` may be left out. Each worker
-is judged by itself, and the worst of them decides and is named. The warm-up is left out of all but
-`restarts`, and so is that of a process that was started again. None takes a window (`for 10s`):
+is judged by itself, and the worst of them decides and is named; `cpu-per-request` is about all of
+them together. The warm-up is left out of all but `restarts`, and so is that of a process that was
+started again. None takes a window (`for 10s`):
 
     rss-slope of worker>1MB/min       how fast the memory (RSS) of a process grows; where a worker
                                       had several processes, that of each, and the worst counts
@@ -14,6 +15,8 @@ is judged by itself, and the worst of them decides and is named. The warm-up is 
     cpu of worker>90%                 of one core, on average
     loop-delay-p50 of worker>20ms     event-loop delay: the mean, over the seconds of the run, of
     loop-delay-p95 of worker>50ms     its median, or 95th percentile, within each second
+    cpu-per-request of worker>5ms     CPU time of all workers of the target together, and of what
+                                      they have started, for each answer of the execution
     restarts of worker>0              processes that were started again, planned reloads apart
     p95-slope of search>1ms/min       how fast a percentile of the answers' times grows; any
                                       percentile, and a label like that of p95
@@ -43,6 +46,7 @@ from tollgate.stats.response_codes import NAMES as CLASSES
 from tollgate.stats.response_codes import PREFIX, class_of
 
 WORKER = "worker"
+CPU_PER_REQUEST = "cpu-per-request"
 MIB = 1024**2
 SLOPE = "-slope"
 #: Units of slopes in results: of the workers' memory, and of a percentile.
@@ -53,6 +57,7 @@ WORKER_SUBJECTS = {
     "time-left": "min",
     "rss": "MB",
     "cpu": "%",
+    CPU_PER_REQUEST: "ms",
     "loop-delay-p50": "ms",
     "loop-delay-p95": "ms",
     "restarts": "count",

@@ -193,7 +193,7 @@ def measured_until(
             labels = samples.labels
             waiting = waits_at_look(samples, to_s, stop.seen_s)
             unanswered = (*samples.replayed.unanswered, *waiting)
-            targets = workers.watched(of.run, of.manifest, planned, jtl)
+            targets = workers.watched(of.run, of.manifest, planned, jtl, of.criteria)
     return MeasuredExecution(
         name=planned.name,
         labels=labels,

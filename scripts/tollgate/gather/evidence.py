@@ -89,7 +89,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
     planned, compared, followed = of.planned, of.compared, of.planned.forecast
     jtl = read_jtl(store, bins=of.bins)
-    watched = workers.watched(of.run, of.manifest, planned, jtl)
+    watched = workers.watched(of.run, of.manifest, planned, jtl, of.criteria)
     seen, course = _looked(of, store, jtl)
     facts = _facts_of_record(of, jtl, seen)
     cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None

@@ -4,31 +4,51 @@ cost."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from tollgate.criteria.grammar import Criterion
+from tollgate.criteria.subjects import CPU_PER_REQUEST
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.record.manifest import Execution, Manifest
 from tollgate.samples.counts import Jtl
 from tollgate.samples.lost import with_losses
+from tollgate.workers import worker_cpu
+from tollgate.workers.lines import WorkersError
 from tollgate.workers.model import Resources
 from tollgate.workers.reading import TargetsWatched, read_targets, unwatched
 from tollgate.workers.watching_cost import share
 
 
-def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) -> TargetsWatched:
-    """What workers.jsonl says of the execution's targets. jtl: None if it can't be read."""
+def watched(
+    run: Path,
+    manifest: Manifest,
+    planned: Execution,
+    jtl: Jtl | None,
+    criteria: Iterable[Criterion] = (),
+) -> TargetsWatched:
+    """What workers.jsonl says of the execution's targets. jtl: None if it can't be read. criteria:
+    one of them may ask for CPU time, which has a file of its own."""
     if not planned.targets or not (planned.began or jtl):
         return unwatched(planned.targets)
     found = read_targets(
         run / "workers.jsonl", planned.targets, *span(planned, jtl), manifest.reloads
     )
+    cpu, problems = None, found.problems
+    if any(it.subject == CPU_PER_REQUEST for it in criteria):
+        try:
+            cpu = worker_cpu.read(run / worker_cpu.NAME)
+        except (OSError, WorkersError) as error:
+            problems = (*problems, f"the CPU time of the workers is not known: {error}")
+    began_s, _ = span(planned, jtl)
     resources = replace(
         found.resources,
         watching_cpu=share(manifest.watching),
         background_cpu=planned.background_cpu,
+        cpu=cpu and cpu.since(began_s),
     )
-    return replace(found, resources=resources)
+    return replace(found, problems=problems, resources=resources)
 
 
 def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:

@@ -26,7 +26,7 @@ _LINES = "*.jsonl"
 #: Of a run, in its own folder.
 _OWN = "history.jsonl"
 #: JSON lines of a run's folder that are no history.
-_OTHERS = ("workers.jsonl",)
+_OTHERS = ("workers.jsonl", "workers-cpu.jsonl")
 
 
 def add(run: Path, known: Judged, is_shared: bool) -> None:

@@ -25,7 +25,8 @@ class Measure:
     __pydantic_config__ = records.STRICT
 
     label: str
-    """The label; `all labels` for all requests of a mix together, empty for all samplers."""
+    """The label; `all labels` for all requests together, of a mix and of `cpu`, empty for all
+    samplers."""
     metric: Text
     """The metric of a comparison, or the subject of a criterion."""
     unit: Text

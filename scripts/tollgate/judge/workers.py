@@ -21,7 +21,8 @@ import numpy as np
 
 from tollgate.base.text import duration, format_number, short
 from tollgate.criteria.grammar import Criterion
-from tollgate.criteria.subjects import MIB
+from tollgate.criteria.subjects import CPU_PER_REQUEST, MIB
+from tollgate.judge.cpu_per_request import LEAST_KNOWN, judge_cpu_per_request
 from tollgate.judge.criterion import Judgement, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Levels, Observation
@@ -54,9 +55,8 @@ _OF_LIVES = ("rss-slope", "time-left")
 MB_PER_MIN = 60 / MIB  # of bytes a second
 #: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
 LEAST_JUDGED = 0.5
-#: With values for a smaller part of the measured seconds the others may have been worse; one
-#: look may fall beside the edges of the time.
-LEAST_KNOWN, EDGE_LOOKS = 0.9, 1
+#: One look may fall beside the edges of the measured time.
+EDGE_LOOKS = 1
 _TIMES_SHOWN = 5
 
 
@@ -78,6 +78,8 @@ def judge_resource(
     resources, window = execution.resources, execution.window
     if problem := _why_unjudged(criterion, execution):
         judged = [(None, Judgement(INVALID, problem))]
+    elif criterion.subject == CPU_PER_REQUEST:
+        judged = [(None, judge_cpu_per_request(criterion, execution, levels))]
     else:
         each = resources.workers
         if criterion.subject in _OF_LIVES:
@@ -98,6 +100,8 @@ def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
         return f"no worker was seen, so nothing was judged: {step}"
     if criterion.subject == "time-left" and not all(it.memory_limit for it in workers):
         return "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
+    if criterion.subject == CPU_PER_REQUEST and execution.resources.cpu is None:
+        return "the run has no record of the workers' CPU time: run it again"
     return ""
 
 

@@ -38,6 +38,8 @@ def why_section(why: Why) -> str:
     lines = ["### Why", "", escaped(why_words.sentence(why))]
     named = [f"- {code(function)}: {escaped(cpu)}" for function, cpu in why_words.named(why)]
     lines += ["", *named] if named else []
+    by_label = _list(why_words.by_label(why))
+    lines += ["", *by_label] if by_label else []
     return "\n".join([*lines, "", *map(escaped, why_words.about(why))]).rstrip() + "\n"
 
 

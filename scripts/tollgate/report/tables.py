@@ -45,7 +45,8 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
         yield [*words.sides(comparison.record)]
         yield findings_table("", found, comparison)
         noise = words.noise(comparison) if comparison.is_control else ()
-        yield [words.course(comparison), *words.processes(comparison), *noise]
+        cpu = (it.line for it in comparison.cpu_by_label)
+        yield [words.course(comparison), *words.processes(comparison), *cpu, *noise]
     if execution.capacity:
         yield [*capacity.lines(execution.capacity)]
     if results := execution.criteria:

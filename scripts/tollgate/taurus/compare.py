@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
@@ -30,7 +31,7 @@ from tollgate.compare.answers import AnswersError, Rehearsal
 from tollgate.compare.facts import labels_of
 from tollgate.compare.mix import mix_of
 from tollgate.compare.outset import Schedule, set_out
-from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
 from tollgate.compare.settings import (
     TIMEOUTS_MS,
     CompareSetup,
@@ -59,6 +60,8 @@ from tollgate.taurus.sided_plan import OwnPlanCompared, send_to_sides
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
 
+#: CPU ms by process in each of so many seconds from a moment on, None where not known.
+UsedMs = Callable[[float, int], tuple[tuple[float | None, ...], ...]]
 #: What a scenario says beside its app.
 PROVISION = ("install", "build", "link")
 
@@ -80,6 +83,7 @@ class Compare(OwnLoad):
         self.targets: Targets | None = None  # from when on no other run uses this suite
         self.roots: tuple[Path, Path] | None = None  # of base's check-out and of the repository
         self.unwritten: frozenset[str] = frozenset()  # in base before it ran
+        self.names: list[list[str]] = [[], []]  # of the apps of base and of head
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:
@@ -111,7 +115,8 @@ class Compare(OwnLoad):
         else:
             both, apps = self._here(wanted, name, scenario)
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
-            scenario["target"] = [app.name for each in apps for app in each]
+            self.names = [[app.name for app in each] for each in apps]
+            scenario["target"] = [name for each in self.names for name in each]
         own = {**sides.places(urls), **seeds}
         plan = None
         if prepared.original:
@@ -148,6 +153,8 @@ class Compare(OwnLoad):
             injected=wanted.injected,
             processes=processes,
         )
+        if not wanted.urls:
+            known = replace(known, cpu=CpuRecord())
         if plan:
             known = replace(known, coin=plan.sided.coin, repeats=plan.sided.repeats)
         self._write(known)
@@ -234,10 +241,23 @@ class Compare(OwnLoad):
         self._warn_of_shared_files()
         warmup = property_of(texts, "warmup", 0, "compare")
         recorder = under_way(self.engine).background
-        shares = recorder and recorder.shares
+        shares, used_ms = recorder and recorder.shares, self._watch_cpu()
         labels = labels_of(plan, self.record.left_out)
-        self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
+        self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares, used_ms)
         self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
+
+    def _watch_cpu(self) -> UsedMs | None:
+        """Note whose CPU time is compared; what finds it by second, None where nothing can."""
+        recorder = under_way(self.engine).worker_cpu
+        if not (recorder and self.record.cpu):
+            return None
+        pids: dict[str, list[int]] = {}
+        with problems_as(ToolError, "compare", pm2.Pm2Error):
+            for it in pm2.workers():
+                pids.setdefault(it["name"], []).append(it["pid"])
+        in_turn = [pids.get(name, []) for pair in zip(*self.names, strict=True) for name in pair]
+        self._write(replace(self.record, cpu=CpuRecord(max(1, len(in_turn[0])))))
+        return partial(recorder.used_ms, in_turn)
 
     def _warn_of_shared_files(self) -> None:
         """Tell what base's processes have written by now into the folder that all of them have."""
@@ -282,6 +302,9 @@ class Compare(OwnLoad):
         """End the run once everything is decided."""
         for _, line in decisions(self, "compare", self.watches):
             self.log.info("%s", line)
+        recorder = under_way(self.engine).worker_cpu
+        if recorder and self.decider and self.decider.origin_s:  # read at the edges of its seconds
+            recorder.phase_s = (self.decider.origin_s + self.decider.warmup_s) % 1.0
         if self.decider and self.decider.is_decided:
             self._write(self.decider.record)
             return True
@@ -294,10 +317,12 @@ class Compare(OwnLoad):
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
         super().shutdown()
-        recorder = under_way(self.engine).background
-        if not (self.decider and recorder):
+        known = under_way(self.engine)
+        recorders = [it for it in (known.background, known.worker_cpu) if it]
+        if not (self.decider and recorders):
             return
-        recorder.stop()
+        for recorder in recorders:
+            recorder.stop()
         origin_s = self.watches[self.executor].origin_s()
         if not self.decider.is_decided and origin_s is not None:
             self.decider.note_until(origin_s, time.time())

@@ -58,12 +58,13 @@ def explained(
     """Find out why and write it down: why.json, and what verdict.md has of it. targets: None where
     both sides are services by URL. roots: of base's check-out and of the repository."""
     others = [it for it in targets.wanted if not it.is_node] if targets else []
+    labels = comparison.cpu_by_label
     if targets is None:
         why = absent("base and head are services by URL, which are not started here")
     elif others:
         runner = Path(others[0].interpreter).name
         by = "without an interpreter" if runner == "none" else f"by {runner}"
-        why = absent(f"base and head are run {by}, and the profiler is Node's")
+        why = absent(f"base and head are run {by}, and the profiler is Node's", labels)
     else:
         log.info("Profiling base and head under the same load, for a minute...")
         try:
@@ -77,10 +78,12 @@ def explained(
                 comparison.gate.settings.effect,
                 comparison.mean_rise_us,
                 comparison.gate.verdict == FAIL,
+                labels,
             )
         except (ProfileError, Pm2Error, probe.ProbeError, ToolError, OSError) as problem:
-            why = absent(f"{problem}".rstrip("."))
-    log.info("%s", words.sentence(why))
+            why = absent(f"{problem}".rstrip("."), labels)
+    for line in (words.sentence(why), *words.by_label(why)):
+        log.info("%s", line)
     write_why(why, run)
     outputs.append_why(run, why)
     return why

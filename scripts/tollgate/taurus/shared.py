@@ -27,6 +27,7 @@ from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
+from tollgate.workers.worker_cpu import WorkerCpuRecorder
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -60,10 +61,10 @@ class RunUnderWay:
 
     executions: what services have prepared, by the names of executions.
     manifest: the run's record so far, which `verdict` makes; who ends an execution notes it there.
-    watching, background: of `targets`. position: of a study, a comparison or `stop-when-decided`,
-    where an executor stands: (executor, seconds asked for, seconds elapsed) to text, None where it
-    can't say. judged: by `verdict`. share: by `load`, of
-    a run that sends a part of a load; remote: the RemoteLoad of one whose load engines send. study:
+    watching, background, worker_cpu: of `targets`. position: of a study, a comparison or
+    `stop-when-decided`, where an executor stands: (executor, seconds asked for, seconds elapsed) to
+    text, None where it can't say. judged: by `verdict`. share: by `load`, of a run that sends a
+    part of a load; remote: the RemoteLoad of one whose load engines send. study:
     by `study`. composed: by the engine, the Composed of a run of a service.
     """
 
@@ -73,6 +74,7 @@ class RunUnderWay:
     manifest: Manifest | None = None
     watching: WatchingCost | None = None
     background: BackgroundCpuRecorder | None = None
+    worker_cpu: WorkerCpuRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
     share: ShareRecord | None = None

@@ -34,7 +34,10 @@ from tollgate.targets import leftovers, lock, pm2, probe, scenarios
 from tollgate.targets.reloads import Reloads, period_of
 from tollgate.taurus.shared import end_by_stdin, is_running, problems_as, property_of, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
+from tollgate.workers.cpu import CpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
+from tollgate.workers.worker_cpu import NAME as WORKER_CPU
+from tollgate.workers.worker_cpu import WorkerCpuRecorder
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
 
@@ -146,12 +149,19 @@ class Targets(Service):
         try:  # not with services by URL, which may be others or not
             if self.daemon is None:
                 raise LookupError("no PM2 daemon runs")
-            recorder = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
+            known.background = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
+            path = output.with_name(WORKER_CPU)
+            known.worker_cpu = WorkerCpuRecorder(path, self.daemon, self.log)
         except (psutil.Error, LookupError) as problem:
-            self.log.warning("targets: the background CPU load is not known: %s", problem)
-            return
-        recorder.start()
-        known.background = recorder
+            self.log.warning(
+                "targets: the CPU time of workers and others is not known: %s", problem
+            )
+        for recorder in self._recorders():
+            recorder.start()
+
+    def _recorders(self) -> Iterator[CpuRecorder]:
+        known = under_way(self.engine)
+        yield from filter(None, (known.background, known.worker_cpu))
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
@@ -223,7 +233,7 @@ class Targets(Service):
             self.lock = None
 
     def _stop(self, logs: Path | None = None) -> None:
-        if recorder := under_way(self.engine).background:
+        for recorder in self._recorders():
             recorder.stop()
         if self.reloads:
             self.reloads.finish()  # a daemon that is killed in the middle of one breaks down

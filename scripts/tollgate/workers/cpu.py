@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 
@@ -13,14 +15,24 @@ from tollgate.workers.cgroups import allowed
 
 #: Seconds between two looks for new processes: a look reads the state of every process there is.
 LOOK_S = 2.0
+#: Of a clock's number: that it is a process's, all of its threads together (the kernel's
+#: CPUCLOCK_SCHED, include/linux/posix-timers.h; what clock_getcpuclockid(3) of another pid gives).
+_OF_PROCESS = 2
 
 
 class ProcessTree:
     """The CPU time of a process and all that it has started, ended ones included."""
 
-    def __init__(self, pid: int) -> None:
-        """Raises psutil.Error if there is no such process."""
+    def __init__(
+        self,
+        pid: int,
+        family: Callable[[psutil.Process], list[psutil.Process]] | None = None,
+    ) -> None:
+        """family: finds a process and all that it has started, parents before their children; who
+        watches several trees looks for their processes once. Raises psutil.Error if there is no
+        such process."""
         self._root = psutil.Process(pid)
+        self._family = family or _family
         self._members: list[psutil.Process] = []
         self._looked_at = -LOOK_S
         self._lost = 0.0
@@ -47,7 +59,7 @@ class ProcessTree:
 
     def _look(self) -> None:
         try:  # parents before their children, see _spent
-            self._members = [self._root, *self._root.children(recursive=True)]
+            self._members = self._family(self._root)
         except psutil.Error:
             self._members = [each for each in self._members if each.pid != self._root.pid]
         self._looked_at = time.monotonic()
@@ -69,9 +81,22 @@ class ProcessTree:
                 return spent
 
 
+def _family(root: psutil.Process) -> list[psutil.Process]:
+    return [root, *root.children(recursive=True)]
+
+
 def _cpu_s(process: psutil.Process) -> float:
     times = process.cpu_times()  # macOS tells nothing of children: their time is kept as lost
-    return times.user + times.system + times.children_user + times.children_system
+    return _own_s(process.pid, times) + times.children_user + times.children_system
+
+
+def _own_s(pid: int, times: object) -> float:
+    """By the process's own clock, in nanoseconds; where there is none by the kernel's ticks of 10
+    ms, and so where it has ended since its times were read."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return time.clock_gettime((~pid << 3) | _OF_PROCESS)
+    return times.user + times.system
 
 
 class CpuRecorder:
@@ -95,11 +120,15 @@ class CpuRecorder:
         self._ended.set()
         self._thread.join()
 
+    def _pause_s(self) -> float:
+        """Seconds until the next reading."""
+        return self._period_s
+
     def _record(self) -> None:
         began = time.monotonic()
         try:
             self._read()
-            while not self._ended.wait(self._period_s):
+            while not self._ended.wait(self._pause_s()):
                 self._read()
             self._read()
         except Exception as problem:  # a thread's error is not shown: it would be lost

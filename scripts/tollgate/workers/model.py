@@ -3,7 +3,8 @@ the execution's start."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from tollgate.base.fields import WRITTEN, Count
 from tollgate.workers.background_cpu import BackgroundCpu
 
 Floats = NDArray[np.float64]
+#: Seconds between two readings beyond which what was used until a moment in between is not known.
+SILENCE_S = 2.5
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,50 @@ class Reload:
     """Why it failed; empty if it did not."""
 
 
+@dataclass(frozen=True, eq=False)
+class WorkerCpu:
+    """at_s: float[N], when was read, ascending. used_s: float[N] by pid, cumulative CPU seconds,
+    NaN where there was no such worker."""
+
+    at_s: Floats = field(default_factory=lambda: np.zeros(0))
+    used_s: dict[int, Floats] = field(default_factory=dict)
+
+    def since(self, began_s: float) -> WorkerCpu:
+        """With moments that count from there."""
+        return replace(self, at_s=self.at_s - began_s)
+
+    def of_one(self, pid: int, edges_s: Floats) -> Floats:
+        """float[E - 1]: CPU seconds of a worker between each two edges; NaN where there is no
+        reading close by, and before it came and after it had gone."""
+        used = self.used_s.get(pid, np.full(len(self.at_s), np.nan))
+        known = np.isfinite(used)
+        if known.sum() < 2:
+            return np.full(len(edges_s) - 1, np.nan)
+        first, last = self.at_s[known][[0, -1]]
+        there = self._is_known(edges_s) & (edges_s >= first) & (edges_s <= last)
+        spent = np.diff(np.interp(edges_s, self.at_s[known], used[known]))
+        return np.where(there[:-1] & there[1:], spent, np.nan)
+
+    def of_all(self, pids: Collection[int], edges_s: Floats) -> Floats:
+        """float[E - 1]: the same of workers together, each as long as it was there; what one used
+        before its first reading is not among it."""
+        spent = np.zeros(len(edges_s) - 1)
+        for pid in pids:
+            used = self.used_s.get(pid, np.zeros(0))
+            known = np.isfinite(used)
+            if known.any():
+                spent += np.diff(np.interp(edges_s, self.at_s[known], used[known]))
+        there = self._is_known(edges_s)
+        return np.where(there[:-1] & there[1:], spent, np.nan)
+
+    def _is_known(self, edges_s: Floats) -> np.ndarray:
+        if len(self.at_s) < 2:
+            return np.zeros(len(edges_s), bool)
+        after = np.clip(np.searchsorted(self.at_s, edges_s), 1, len(self.at_s) - 1)
+        near = self.at_s[after] - self.at_s[after - 1] <= SILENCE_S
+        return near & (edges_s >= self.at_s[0]) & (edges_s <= self.at_s[-1])
+
+
 @dataclass(frozen=True)
 class Resources:
     """Everything about the workers of one execution.
@@ -86,6 +133,7 @@ class Resources:
     watching_cpu: CPU seconds that the watcher and PM2's daemon took while the run went on, as
     shares of one core: what the watching cost; None where not known.
     background_cpu: what others took of the cores; None where not known.
+    cpu: the CPU time of all processes of PM2, by pid; None where it was not recorded.
     """
 
     workers: tuple[WorkerSeries, ...] = ()
@@ -94,6 +142,7 @@ class Resources:
     memory_limit: float | None = None
     watching_cpu: float | None = None
     background_cpu: BackgroundCpu | None = None
+    cpu: WorkerCpu | None = None
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import LEAST_BLOCKS, explain, owner
-from tollgate.compare.profile.model import COMPUTING, LESS, MORE, SAME, UNCHANGED, UNKNOWN, WAITING
+from tollgate.compare.profile.model import LESS, MORE, SAME, UNCHANGED, absent
 from tollgate.compare.profile.read import SIDES, Frame, ProfileBlock, ProfileError, Use, read_blocks
 
 LEVEL, EFFECT = 0.01, 0.05
@@ -108,6 +109,29 @@ def test_less_is_coloured_and_not_named():
 def test_the_same_cpu_means_waiting_where_it_explains_no_half_of_the_rise(rise_us, failed, outcome):
     why = explained(BASE, rise_us=rise_us, failed=failed)
     assert (why.outcome, why.named) == (outcome, [])
+
+
+def of_label(name, outcome, rise_ms=3.0):
+    return LabelCpu(name, 7.0, 0.05, -0.2, 0.3, rise_ms, outcome)
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcome"),
+    [
+        ([of_label("sum", WAITING)], WAITING),
+        ([of_label("sum", COMPUTING), of_label("search", UNKNOWN, None)], COMPUTING),
+        ([of_label("sum", WAITING), of_label("search", COMPUTING)], UNKNOWN),
+        ([of_label("sum", UNKNOWN, None)], UNKNOWN),
+    ],
+)
+def test_what_the_profile_can_not_tell_the_minutes_of_the_comparison_may(labels, outcome):
+    made = blocks(BASE, BASE)
+    why = explain(made, LEVEL, EFFECT, 1.0, True, labels)
+    assert (why.outcome, why.labels) == (outcome, tuple(labels))
+    assert absent("no Node", labels).outcome == outcome
+    told = [line for line in words.by_label(why) if "3 ms longer" in line]
+    assert len(told) == sum(it.rise_ms is not None for it in labels)
+    assert explain(made, LEVEL, EFFECT, None, False, labels).outcome == UNCHANGED
 
 
 def test_a_change_below_half_of_the_effect_is_not_named_however_sure():

@@ -14,8 +14,10 @@ from support.profiles import WHY
 from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
-from tollgate.compare.model import ERRORS, Gate
+from tollgate.compare.looks import course
+from tollgate.compare.model import CPU, ERRORS, Gate
 from tollgate.compare.profile.model import absent, write_why
+from tollgate.compare.record import CpuRecord
 from tollgate.compare.result import LabelCounts
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
@@ -140,10 +142,22 @@ def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path):
     html = page_of(tmp_path, Load(both(ratio=1.2)))
     compared = verdict_of(tmp_path).executions[0].comparison
     blocks = samples.read(tmp_path / "kpi.jtl", ("sum", "search"), WARMUP_S, 120).blocks
-    gates = page.course(compared, blocks)
+    gates = [*course(compared.record, blocks, compared.gate.looks_s)]
     assert [gate.looks_s[-1] for gate in gates] == list(compared.gate.looks_s)
     assert close(gates[-1]) == compared.gate
     assert headings(html) == COMPARED
+
+
+def test_cpu_time_has_a_table_of_its_own_where_it_was_recorded(tmp_path):
+    rng = np.random.default_rng(1)
+    used = tuple(tuple((ms * rng.lognormal(0, 0.02, 120)).tolist()) for ms in (400.0, 480.0))
+    html = page_of(tmp_path / "with", of={"cpu": CpuRecord(1, used)})
+    assert "CPU time of all processes of a side for each answer" in html
+    assert "CPU of a request of sum: " in html
+    compared = verdict_of(tmp_path / "with").executions[0].comparison
+    assert [it.metric for it in compared.gate.findings][-1] == CPU
+    assert CPU not in {row[1] for row in page.times(compared).rows}
+    assert "CPU time of all processes" not in page_of(tmp_path / "without")
 
 
 def test_a_run_without_samples_has_a_page_all_the_same(tmp_path):

@@ -18,19 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
 from tollgate.compare.profile import flame
 from tollgate.compare.profile.model import (
-    COMPUTING,
     LESS,
     MORE,
     SAME,
     UNCHANGED,
-    UNKNOWN,
     VERSION,
-    WAITING,
     Function,
     ProfileChange,
     Why,
+    outcome_of,
 )
 from tollgate.compare.profile.read import SIDES, Frame, Key, ProfileBlock, ProfileError, Stacks
 
@@ -43,11 +42,17 @@ BASE, HEAD = 0, 1
 
 
 def explain(
-    blocks: Sequence[ProfileBlock], level: float, effect: float, rise_us: float | None, failed: bool
+    blocks: Sequence[ProfileBlock],
+    level: float,
+    effect: float,
+    rise_us: float | None,
+    failed: bool,
+    labels: Sequence[LabelCpu] = (),
 ) -> Why:
     """What the profile says. level: how often anything may be named of a head that is like its
     base. effect: the smallest rise that matters, as a share. failed: whether the comparison did,
     and rise_us: by how much head's mean response time was longer then, None where that is unknown.
+    labels: what the comparison has measured of their CPU time.
 
     Raises ProfileError where too little was answered."""
     blocks = [it for it in blocks if it.base.answered and it.head.answered]
@@ -78,25 +83,30 @@ def explain(
     return Why(
         version=VERSION,
         problem="",
-        outcome=_outcome(cpu, rise_us, failed),
+        outcome=_outcome(cpu, rise_us, failed, labels),
         level=level,
         blocks=len(blocks),
         answered=sum(it.base.answered + it.head.answered for it in blocks),
         cpu=cpu,
         functions=tuple(functions),
         flame=flame.graph(blocks, {(it.name, it.file): it.moved for it in functions}, key_of),
+        labels=tuple(labels),
     )
 
 
-def _outcome(cpu: ProfileChange, rise_us: float | None, failed: bool) -> str:
+def _outcome(
+    cpu: ProfileChange, rise_us: float | None, failed: bool, labels: Sequence[LabelCpu]
+) -> str:
     """Head computes more where all of its CPU rose: a function that takes more may have taken it
     from another. It waits where its CPU can have risen by no more than half of what its answers
-    took longer."""
+    took longer. What a minute of profile can't tell, the minutes of the comparison may."""
     if cpu.moved == MORE:
         return COMPUTING
     if not failed:
         return UNCHANGED
-    return WAITING if rise_us and cpu.high_us < rise_us / 2 else UNKNOWN
+    if rise_us and cpu.high_us < rise_us / 2:
+        return WAITING
+    return outcome_of(labels) or UNKNOWN
 
 
 def owner(stack: Sequence[Frame]) -> Frame:

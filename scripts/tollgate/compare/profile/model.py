@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Confidence, Count
+from tollgate.compare.cpu import UNKNOWN, LabelCpu
 from tollgate.record.manifest import ManifestError
 
 NAME = "why.json"
@@ -14,7 +16,7 @@ TITLE = "Tollgate's why.json"
 #: Of why.json: raised when a field goes or changes its meaning. 2: a function has no `caller`.
 #: 3: there is no `overhead`.
 VERSION = 3
-COMPUTING, WAITING, UNCHANGED, UNKNOWN = "computing", "waiting", "unchanged", "unknown"
+UNCHANGED = "unchanged"
 MORE, LESS, SAME = "more", "less", "same"
 #: Of the largest rise of a function: what rose by less is no cause of its own.
 LITTLE = 0.1
@@ -108,7 +110,8 @@ class Why:
     """Why there is no profile; empty where there is one."""
     outcome: Literal["computing", "waiting", "unchanged", "unknown"]
     """`computing`: head takes more CPU per request. `waiting`: it does not, and so waits.
-    `unchanged`: it does not, and the comparison did not fail. `unknown`: the profile can't tell."""
+    `unchanged`: it does not, and the comparison did not fail. `unknown`: it can't be told. Where
+    the profile alone can't tell, `labels` do."""
     level: Confidence | None
     """How often anything at all would be named of a head that is like its base; null without a
     profile."""
@@ -122,6 +125,9 @@ class Why:
     """Those that were held against each other: first those that changed, by how much."""
     flame: tuple[Flame, ...]
     """The differential flame graph."""
+    labels: tuple[LabelCpu, ...] = ()
+    """What a request of each label takes more CPU time, as the comparison has measured it before
+    the profile; empty for services by URL, and where too little is known."""
 
     @property
     def named(self) -> list[Function]:
@@ -134,9 +140,16 @@ class Why:
         return sorted(more, key=lambda it: (not it.is_own, it.own.change_us < little, -rise[it]))
 
 
-def absent(problem: str) -> Why:
-    """Without a profile."""
-    return Why(VERSION, problem, UNKNOWN, None, 0, 0, None, (), ())
+def absent(problem: str, labels: Sequence[LabelCpu] = ()) -> Why:
+    """Without a profile, by the labels alone."""
+    outcome = outcome_of(labels) or UNKNOWN
+    return Why(VERSION, problem, outcome, None, 0, 0, None, (), (), tuple(labels))
+
+
+def outcome_of(labels: Iterable[LabelCpu]) -> str:
+    """What is true of each label that takes longer; empty where they differ, or none does."""
+    found = {it.outcome for it in labels if it.rise_ms is not None}
+    return found.pop() if len(found) == 1 else ""
 
 
 def write_why(why: Why, run: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.base.text import format_number
-from tollgate.compare.profile.model import MORE, UNCHANGED, WAITING, Function, ProfileChange, Why
+from tollgate.compare.cpu import COMPUTING, WAITING
+from tollgate.compare.profile.model import UNCHANGED, Function, ProfileChange, Why
 
 #: Functions that are named.
 NAMED = 3
@@ -46,7 +47,7 @@ def sentence(why: Why) -> str:
 
 def _head(why: Why, cpu: ProfileChange) -> str:
     first = function(why.named[0]) if why.named else ""
-    if cpu.moved == MORE:
+    if why.outcome == COMPUTING:
         where = f"most of all in {first}" if first else "in no function beyond doubt"
         return f"Head computes more, {where}"
     if why.outcome == WAITING:
@@ -63,6 +64,11 @@ def _head(why: Why, cpu: ProfileChange) -> str:
 def named(why: Why) -> list[tuple[str, str]]:
     """(function, its CPU per answered request) of the first few that made head slower."""
     return [(function(it), line(it.own)) for it in why.named[:NAMED]]
+
+
+def by_label(why: Why) -> list[str]:
+    """Of each label that takes longer, whether head waits or computes, a line each."""
+    return [it.line for it in why.labels if it.rise_ms is not None]
 
 
 def about(why: Why) -> Iterator[str]:

@@ -4,15 +4,16 @@ scale, and how it was decided."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from tollgate.base.text import format_number, some_of
 from tollgate.compare import samples, words
-from tollgate.compare.decide import look
+from tollgate.compare.looks import course
 from tollgate.compare.model import (
+    CPU,
     ERRORS,
     IMPROVED,
     LEAST_MS,
@@ -20,7 +21,6 @@ from tollgate.compare.model import (
     STALLS,
     Blocks,
     Finding,
-    Gate,
 )
 from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.profile.model import Why, read_why
@@ -97,12 +97,13 @@ def part(
     if compared is None:
         return None
     planned, comparison = compared
+    blocks = _blocks(run, planned, comparison)
     return ComparePart(
         sentence=sentence(verdict, comparison),
         comparison=comparison,
-        findings=[times(comparison), stalls(comparison), failures(comparison)],
+        findings=[*tables(comparison)],
         distributions=charts.distributions(comparison.counts),
-        looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
+        looks=charts.looks([*course(comparison.record, blocks, comparison.gate.looks_s)]),
         why=read_why(run),
     )
 
@@ -116,16 +117,6 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
     return samples.read(
         run / planned.jtl, labels, planned.warmup, comparison.seconds, processes
     ).blocks
-
-
-def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
-    """The gate after each of its looks, taken anew."""
-    gates: list[Gate] = []
-    gate = comparison.record.first_gate
-    for at_s in comparison.gate.looks_s:
-        gate = look(gate, [each.first(int(at_s)) for each in blocks], at_s)
-        gates.append(gate)
-    return gates
 
 
 def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
@@ -195,10 +186,19 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
     return some_of(texts, _MOST_WORSE)
 
 
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Of times, of shares, and of CPU time where it is known."""
+    yield times(comparison)
+    yield stalls(comparison)
+    yield failures(comparison)
+    if any(it.metric == CPU for it in comparison.gate.findings):
+        yield cpu(comparison)
+
+
 def times(comparison: Comparison) -> Table:
     """Service times."""
     settings = comparison.gate.settings
-    findings = [it for it in comparison.gate.findings if it.metric not in SHARES]
+    findings = [it for it in comparison.gate.findings if it.metric not in (*SHARES, CPU)]
     caption = (
         f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
         f"{100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, or head "
@@ -222,6 +222,20 @@ def stalls(comparison: Comparison) -> Table:
 def failures(comparison: Comparison) -> Table:
     """Error rates."""
     return _shares(ERRORS, "Failed requests", comparison)
+
+
+def cpu(comparison: Comparison) -> Table:
+    """CPU time of an answered request."""
+    effect = comparison.gate.settings.effect_of(CPU)
+    found = [it for it in comparison.gate.findings if it.metric == CPU]
+    rule = "It is informational"
+    if any(it.gates for it in found):
+        rule = f"What must be ruled out is a rise of {100 * effect:g} %"
+    caption = (
+        "CPU time of all processes of a side for each answer, adjusted for the labels and rows "
+        f"that it got. {rule}. Waiting is not in it."
+    )
+    return _findings(caption, found, comparison)
 
 
 def _shares(metric: str, name: str, comparison: Comparison) -> Table:
