@@ -87,6 +87,7 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @dataclass(frozen=True)
 class Revisions:
     """base, head: full SHAs. base_is: how base was found, such as `merge base with origin/main`.
+    head_is: the same of a head that is a commit; empty for the working tree.
     changed: files of the repository that are not as in head's commit, or new. ignored: files and
     folders beside the app's script that git ignores, so that head alone has them."""
 
@@ -95,6 +96,7 @@ class Revisions:
     head: str
     changed: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    head_is: str = ""
 
     @property
     def is_commit(self) -> bool:
@@ -112,6 +114,8 @@ class Revisions:
 
     @property
     def head_text(self) -> str:
+        if self.head_is:
+            return f"{self.head[:7]} ({self.head_is})"
         return f"working tree at {self.head[:7]}{'' if self.is_commit else ', with changes'}"
 
 
@@ -129,7 +133,7 @@ def find_revisions(
     changed = _changed(root, left_out)
     ignored = _ignored(root, near, left_out) if near else ()
     if wanted is not None:
-        return Revisions(_commit(root, wanted), wanted, head, changed, ignored)
+        return Revisions(commit(root, wanted), wanted, head, changed, ignored)
     main = _main_branch(root)
     base = ask(root, "merge-base", head, main)
     if base is None:
@@ -182,13 +186,14 @@ def _changed(root: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _commit(root: Path, wanted: str) -> str:
+def commit(root: Path, wanted: str, name: str = "BASE") -> str:
+    """The SHA of a commit. name: of who asks for it. Raises GitError."""
     # What begins with a dash would be an option of git's; `:/text` takes all behind it for text.
     found = None if wanted.startswith("-") else ask(root, *_VERIFY, wanted)
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
         hint = _SHALLOW if _is_shallow(root) else "`git fetch` it, or name another one"
-        raise GitError(f"BASE is {wanted!r}, and git knows no such commit in {root}: {hint}")
+        raise GitError(f"{name} is {wanted!r}, and git knows no such commit in {root}: {hint}")
     return found
 
 
