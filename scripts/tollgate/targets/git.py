@@ -24,8 +24,8 @@ _ELSEWHERE = (
 )
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
 
-
-_PACKAGES = ("node_modules", ".venv", "__pycache__")
+#: Folders of packages and of what is made of code.
+PACKAGES = ("node_modules", ".venv", "__pycache__")
 
 
 class GitError(Exception):
@@ -162,7 +162,7 @@ def written(root: Path) -> frozenset[str]:
     everything = ("--porcelain", "--ignored=matching", "--untracked-files=all")
     lines = demand(root, "status", *everything).splitlines()
     names = (line[3:] for line in lines)
-    return frozenset(it for it in names if not {*Path(it).parts} & {*_PACKAGES})
+    return frozenset(it for it in names if not {*Path(it).parts} & {*PACKAGES})
 
 
 def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...
     hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", str(near))
     found = demand(root, "ls-files", *hidden).splitlines()
     ours = {it for it in found if any(Path(it).is_relative_to(each) for each in left_out)}
-    return tuple(it for it in found if it not in ours and Path(it).name not in _PACKAGES)
+    return tuple(it for it in found if it not in ours and Path(it).name not in PACKAGES)
 
 
 def _changed(root: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
