@@ -38,10 +38,10 @@ def outset(asked: Asked, ahead: int, goes_on: bool) -> list[str]:
     begin = "it goes on: " if goes_on else ""
     lines = [
         f"Bisect: {span.commits} commits may be the one, from {names[0]} to {names[1]}",
-        f"Bisect: {begin}{ahead} comparisons at most, BAD first and what is found against its parent "
-        f"last: {duration_text(each)} of measuring each or less, {all_of_it(ahead, each)} in all. A "
-        f"commit that can't be told is measured once more, for {duration_text(longer)}. Building "
-        "comes on top, once a commit",
+        f"Bisect: {begin}{ahead} comparisons at most, BAD first and what is found against its "
+        f"parent last: {duration_text(each)} of measuring each or less, {all_of_it(ahead, each)} "
+        f"in all. A commit that can't be told is measured once more, for {duration_text(longer)}. "
+        "Building comes on top, once a commit",
         "Bisect: taurus.yml, plans and data are those of the working tree; all else is each "
         "commit's, and changes that are not committed are left out",
     ]
