@@ -47,7 +47,7 @@ class Said:
 class Compared:
     """A comparison that has ended. base, head: SHAs. budget_s: seconds that it could measure.
     is_profiled: whether it says why. took_s: seconds from its start to its end. run: its folder;
-    empty where the commit could not be built."""
+    empty where the commit could not be built. said: None before it has begun."""
 
     __pydantic_config__ = records.STRICT
 
@@ -55,9 +55,14 @@ class Compared:
     head: str
     budget_s: float
     is_profiled: bool
-    took_s: float
-    run: str
-    said: Said
+    took_s: float = 0.0
+    run: str = ""
+    said: Said | None = None
+
+    def is_like(self, other: Compared) -> bool:
+        """Whether both measure the same."""
+        keys = ("base", "head", "budget_s", "is_profiled")
+        return all(getattr(self, it) == getattr(other, it) for it in keys)
 
 
 @dataclass(frozen=True)

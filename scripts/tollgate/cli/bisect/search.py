@@ -88,12 +88,16 @@ class Search:
 
     def _step(self, commit: str, longer: bool) -> int:
         """Hold a commit against GOOD, and tell what came of it."""
-        left, ahead = self.bisection.left, self._ahead(int(commit == self.span.bad))
-        _say(words.begins(self.root, commit, left, ahead, self.asked.budget_s, longer))
-        self.last = self._compared(self.span.good, commit, longer=longer)
+        budget_s = self.asked.budget_s * (words.LONGER if longer else 1)
+        wanted = Compared(self.span.good, commit, budget_s, False)
+        if not self._known(wanted):
+            left, ahead = self.bisection.left, self._ahead(int(commit == self.span.bad))
+            _say(words.begins(self.root, wanted, left, ahead, self.asked.budget_s))
+        self.last = self._compared(wanted)
         _say(words.ended(self.root, self.last))
         good = [it.head for it in self.known.compared if it.said.code == ExitCode.PASS]
-        self.builds.keep({self.span.good, self.bisection.bad, commit, *good[-1:]})
+        bad, candidate = self.bisection.bad, self.bisection.candidate
+        self.builds.keep({self.span.good, bad, candidate or bad, *good[-1:]})
         return self.last.said.code
 
     def _ahead(self, besides: int = 0) -> int:
@@ -104,9 +108,10 @@ class Search:
         """Hold what was found against its parent, with a profile, and tell all of it."""
         found, bad, good = self.bisection.found, self.bisection.bad, self.span.good
         base = self._parent(bad) if len(found) == 1 else good
-        self.last = self._compared(base, bad, is_profiled=True)
+        wanted = Compared(base, bad, self.asked.budget_s, True)
+        self.last = self._compared(wanted)
         if self.last.said.code == SKIP and base != good:
-            self.last = self._compared(good, bad, is_profiled=True)
+            self.last = self._compared(replace(wanted, base=good))
         _say(words.table(self.root, self.span, self.known.compared))
         _say(words.result(self.root, found, self.last, self._why()))
         code = self.last.said.code
@@ -125,27 +130,27 @@ class Search:
     def _why(self) -> Why | None:
         return read_why(Path(self.last.run)) if self.last.run else None
 
-    def _compared(
-        self, base: str, head: str, *, longer: bool = False, is_profiled: bool = False
-    ) -> Compared:
+    def _known(self, wanted: Compared) -> Compared | None:
+        return next((it for it in self.known.compared if it.is_like(wanted)), None)
+
+    def _compared(self, wanted: Compared) -> Compared:
         """That comparison, made unless it is known. What says nothing of head is not kept. Raises
         KeyboardInterrupt."""
+        if found := self._known(wanted):
+            return found
         if self.runs.interrupted:
             raise KeyboardInterrupt
-        budget_s = self.asked.budget_s * (words.LONGER if longer else 1)
-        wanted = Compared(base, head, budget_s, is_profiled, 0.0, "", Said(SKIP, ""))
-        for it in self.known.compared:
-            if replace(it, took_s=0.0, run="", said=wanted.said) == wanted:
-                return it
         began = time.monotonic()
         try:
-            sides = self._built(base, head)
+            sides = self._built(wanted.base, wanted.head)
         except NotBuiltError as problem:
             made = replace(wanted, said=Said(SKIP, str(problem)))
         else:
             made = self._measured(wanted, sides)
         made = replace(made, took_s=time.monotonic() - began)
-        if made.said.code in (*VERDICTS, SKIP) and (made.said.code, head) != (SKIP, self.span.bad):
+        # What keeps BAD from being measured may be mended.
+        says = VERDICTS if made.head == self.span.bad else (*VERDICTS, SKIP)
+        if made.said.code in says:
             self._keep(compared=(*self.known.compared, made))
         return made
 
@@ -158,8 +163,8 @@ class Search:
         return BuiltSides(found, (folders[base], folders[head]), folders[good])
 
     def _measured(self, wanted: Compared, sides: BuiltSides) -> Compared:
-        name = f"{stamp(time.time())}-bisect-{wanted.head[:7]}"
-        folder = self.asked.runs / name
+        number = len(self.known.compared) + 1
+        folder = self.asked.runs / f"{stamp(time.time())}-bisect-{number}-{wanted.head[:7]}"
         settings = (
             f"modules.compare.budget={wanted.budget_s:.0f}",
             f"modules.compare.profile={str(wanted.is_profiled).lower()}",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tollgate.base.exit_codes import ExitCode
-from tollgate.base.text import duration_text, printable
+from tollgate.base.text import duration_text, format_duration, printable
 from tollgate.cli.bisect.asked import BESIDE_S, Asked
 from tollgate.cli.bisect.comparison import Compared
 from tollgate.compare.profile import words as profile
@@ -35,13 +35,13 @@ def outset(asked: Asked, ahead: int, goes_on: bool) -> list[str]:
     names = [
         f"{name} ({sha[:7]})" for name, sha in zip(asked.names, (span.good, span.bad), strict=True)
     ]
-    begin = "it goes on: " if goes_on else ""
+    begin = f"it goes on: {ahead} comparisons" if goes_on else f"{ahead} comparisons, first of BAD,"
     lines = [
         f"Bisect: {span.commits} commits may be the one, from {names[0]} to {names[1]}",
-        f"Bisect: {begin}{ahead} comparisons at most, BAD first and what is found against its "
-        f"parent last: {duration_text(each)} of measuring each or less, {all_of_it(ahead, each)} "
-        f"in all. A commit that can't be told is measured once more, for {duration_text(longer)}. "
-        "Building comes on top, once a commit",
+        f"Bisect: {begin} at most, the last one of what is found against its parent: each of "
+        f"{format_duration(each)} of measuring or less, {all_of_it(ahead, each)} in all. A commit "
+        f"that can't be told is measured once more, for {format_duration(longer)}. Building comes "
+        "on top, once a commit",
         "Bisect: taurus.yml, plans and data are those of the working tree; all else is each "
         "commit's, and changes that are not committed are left out",
     ]
@@ -54,15 +54,16 @@ def outset(asked: Asked, ahead: int, goes_on: bool) -> list[str]:
 
 
 def all_of_it(ahead: int, budget_s: float) -> str:
-    """How long so many comparisons take at most: `1 h 9 min`."""
-    return duration_text(ahead * (budget_s + BESIDE_S))
+    """How long so many comparisons take at most: `69 min`."""
+    return format_duration(ahead * (budget_s + BESIDE_S))
 
 
-def begins(root: Path, sha: str, left: int, ahead: int, budget_s: float, longer: bool) -> list[str]:
-    """A comparison with GOOD that begins. left: commits that may be the one. ahead: comparisons."""
-    again = ", once more and longer" if longer else ""
+def begins(root: Path, wanted: Compared, left: int, ahead: int, budget_s: float) -> list[str]:
+    """A comparison with GOOD that begins. left: commits that may be the one. ahead: comparisons.
+    budget_s: of one that is not made longer."""
+    again = ", once more and longer" if wanted.budget_s > budget_s else ""
     far = f"{left} commits left, {ahead} comparisons at most, {all_of_it(ahead, budget_s)}"
-    return [f"Bisect: {commit(root, sha)}{again} ({far})"]
+    return [f"Bisect: {commit(root, wanted.head)}{again} ({far})"]
 
 
 def ended(root: Path, it: Compared) -> list[str]:
@@ -74,10 +75,7 @@ def ended(root: Path, it: Compared) -> list[str]:
 def stopped(it: Compared) -> list[str]:
     """Why a bisect ends before its end."""
     where = f" ({it.run})" if it.run else ""
-    return [
-        f"Bisect: it stops here: {it.head[:7]} has no verdict that it could go on by: "
-        f"{it.said.message}{where}. Mend that, and the same command goes on"
-    ]
+    return [f"Bisect: it stops, for {it.head[:7]} has no verdict{where}; the same command goes on"]
 
 
 def table(root: Path, span: Span, compared: Iterable[Compared]) -> list[str]:
