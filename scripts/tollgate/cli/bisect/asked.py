@@ -60,6 +60,8 @@ class Asked:
             raise UserError(
                 "BASE_URL and HEAD_URL are set, and a service by URL has no commits: unset them"
             )
+        if setup.injected:
+            raise UserError("HEAD_INJECT_* is set, and slows every commit alike: unset it")
         name, scenario = _scenario(config, arguments.names)
         app = sides.app_of(name, scenario)
         source = Source.of(app)

@@ -71,7 +71,7 @@ class Search:
         if code is None:
             return self._conclude()
         _say(words.stopped(self.last))
-        return ExitCode.ERROR if code == SKIP else code
+        return code if code in [*ExitCode] else ExitCode.ERROR
 
     def _look_at_bad(self) -> int:
         """What BAD comes to. What it fails by is what is looked for from then on."""
@@ -116,7 +116,7 @@ class Search:
         _say(words.result(self.root, found, self.last, self._why()))
         code = self.last.said.code
         if code not in VERDICTS:
-            return ExitCode.ERROR if code == SKIP else code
+            return code if code in [*ExitCode] else ExitCode.ERROR
         self._forget()
         is_sure = len(found) == 1 and code == ExitCode.FAIL
         return ExitCode.PASS if is_sure else ExitCode.INCONCLUSIVE
