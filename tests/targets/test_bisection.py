@@ -203,7 +203,7 @@ def test_histories_without_a_common_commit_are_refused(made):
         Span.of(made.root, "main", "other")
 
 
-@pytest.mark.parametrize("kind", ["shallow", "linked", "sha256"])
+@pytest.mark.parametrize("kind", ["shallow", "partial", "linked", "sha256"])
 def test_it_reads_any_repository(made, begin, tmp_path, kind):
     other = made
     if kind == "sha256":
@@ -214,6 +214,9 @@ def test_it_reads_any_repository(made, begin, tmp_path, kind):
     shas = history(other, "fast", "fast", "slow", "slow")
     if kind == "shallow":
         other = made.clone(tmp_path / "clone", "--depth", "4")
+    elif kind == "partial":
+        made.git("config", "uploadpack.allowFilter", "true")
+        other = made.clone(tmp_path / "clone", "--no-checkout", "--filter=tree:0")
     elif kind == "linked":
         other.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"))
     root = tmp_path / "linked" if kind == "linked" else other.root

@@ -118,7 +118,8 @@ class Bisection:
     def found(self) -> tuple[str, ...]:
         """The SHA of the first bad commit, or of all that may be it where git had to skip some;
         empty while it still asks."""
-        return tuple(_FOUND.findall((self.folder / "BISECT_LOG").read_text(encoding="utf-8")))
+        log = (self.folder / "BISECT_LOG").read_text(encoding="utf-8")
+        return tuple(_FOUND.findall(log)) or ((self.bad,) if self.left == 1 else ())
 
     @property
     def candidate(self) -> str | None:
@@ -140,6 +141,13 @@ class Bisection:
         """Tell git what a commit is: good, bad or skip. Raises GitError."""
         self._bisect(word, commit)
 
+    @property
+    def _is_over(self) -> bool:
+        try:
+            return self.left == 1
+        except GitError:
+            return False
+
     def _ask(self, *words: str) -> str:
         # By its name: a user may have told git to look for no bare repository by itself.
         return git.demand(self.folder, "--git-dir=.", *words)
@@ -153,7 +161,8 @@ class Bisection:
                 environment=git.environment(),
                 limit_s=LIMIT_S,
             )
-        if done.returncode not in (0, _NONE_LEFT):
+        # At its end git shows the commit, which fails in a clone that is partial.
+        if done.returncode not in (0, _NONE_LEFT) and not self._is_over:
             raise GitError(f"`git bisect {words[0]}` failed: {git.said(done.stdout)}")
 
 

@@ -71,7 +71,7 @@ class Asked:
             names=(arguments.good, arguments.bad),
             span=Span.of(source.root, arguments.good, arguments.bad),
             words=tuple(words),
-            runs=(SUITE / str(config.get("settings")["artifacts-dir"])).parent,
+            runs=(SUITE / str(config.get("settings").get("artifacts-dir", "reports/run"))).parent,
             setup=setup,
             app=app,
             source=source,
