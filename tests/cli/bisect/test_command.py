@@ -65,6 +65,8 @@ def test_what_can_t_be_bisected_is_refused_in_a_line(suite, tmp_path):
     assert said == "HEAD_INJECT_* is set, and slows every commit alike: unset it"
     said = refused(bisect("HEAD~1", "HEAD", "-o", "modules.compare.budget=soon"))
     assert said.startswith("modules.compare.budget is 'soon': write whole seconds")
+    said = refused(bisect("HEAD~1", "HEAD", "-o", "modules.compare.budget"))
+    assert said.startswith("-o modules.compare.budget: write PATH=VALUE")
     said = refused(bisect("HEAD~1", "HEAD", "-shpo"))
     assert said == "unrecognized arguments: -shpo: did you mean '-shop'?"
     (tmp_path / "elsewhere").mkdir()

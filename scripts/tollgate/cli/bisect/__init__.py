@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from bzt import TaurusConfigError
+
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.processes import end_by
 from tollgate.base.text import UserError
@@ -45,7 +47,7 @@ def bisect(arguments: argparse.Namespace) -> int:
         asked = Asked.of(arguments)
         end_by(runs.interrupt)
         return Search.of(asked, runs).run()
-    except (GitError, PlaceError, NotBuiltError) as problem:
+    except (TaurusConfigError, GitError, PlaceError, NotBuiltError) as problem:
         raise UserError(str(problem)) from None
     except KeyboardInterrupt:
         print(f"tollgate: {words.INTERRUPTED}", file=sys.stderr)

@@ -53,6 +53,8 @@ class Asked:
         if problem := no_suite():
             raise UserError(problem)
         assemble.provide()
+        if wrong := next((it for it in arguments.settings if "=" not in it), None):
+            raise UserError(f"-o {wrong}: write PATH=VALUE, such as modules.compare.budget=5m")
         config = plan.configuration([*arguments.names, "compare"])
         ConfigOverrider(logging.getLogger()).apply_overrides(arguments.settings, config)
         setup = read_setup(config.get("modules").get("compare"), os.environ)
