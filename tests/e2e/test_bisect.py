@@ -1,16 +1,18 @@
-"""`tollgate bisect` by the real bzt, PM2, JMeter and git, over 16 commits of the project."""
+"""`tollgate bisect` by the real bzt, PM2, JMeter and git."""
 
 import json
 import re
 import signal
 
 import pytest
+import yaml
 
 import support
 from e2e.bzt_run import APPS
-from e2e.comparing import CHEAP_SUMS, LIGHT, cache_of
+from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT
 from support.git_repos import Repo
 from support.project_copy import copy_project
+from support.service_suite import PYTHON_APP, ServiceSuite
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -28,6 +30,9 @@ COMMENTED = "/** From the carrier's answer to tickets of ours. */\nfunction toTi
 COMMITS, COMMENT_AT, SLOW_AT = 16, 10, 11
 #: Seconds that 6 comparisons may take on a slow machine, and builds.
 WHOLE_S = 7200
+#: Each answer takes many times as long.
+SLOW_APP = PYTHON_APP.replace("body = json", "sum(range(500_000))\n        body = json")
+QUICK = (*SHORT, "modules.compare.processes=2", "modules.verdict.missing-share=0.5")
 OPTIONS = (*CHEAP_SUMS, *LIGHT, "modules.compare.gates=typical")
 
 
@@ -52,22 +57,17 @@ def history(tmp_path):
 
 
 @pytest.fixture
-def begin(history, tmp_path):
-    """Begins the command; its output goes to a file, to which a later one is written behind it."""
-    made, shas = history
+def begin(tmp_path):
+    """Begins the command in a suite; its output goes to a file of its own each time."""
     ports = {f"PORT_{it.upper().replace('-', '_')}": str(support.free_port()) for it in APPS}
-    # Packages are no matter of this test, and take a minute to install.
-    install = f"ln -s {support.ROOT / 'node_modules'} node_modules"
-    settings = (*OPTIONS, f"scenarios.compare.install={install}")
-    words = [word for it in settings for word in ("-o", it)]
-    env = support.environment(**ports, XDG_CACHE_HOME=str(cache_of(made)))
+    env = support.environment(**ports, XDG_CACHE_HOME=str(tmp_path / "cache"))
     started = []
 
-    def call(number):
-        log = tmp_path / f"bisect-{number}.out"
-        command = made.root / ".venv" / "bin" / "tollgate"
-        whole = (command, "bisect", shas[0], "main", *words)
-        started.append(support.start(*whole, output=log, cwd=made.root, env=env))
+    def call(suite, *words, options=()):
+        log = tmp_path / f"bisect-{len(started)}.out"
+        given = [word for it in options for word in ("-o", it)]
+        command = suite / ".venv" / "bin" / "tollgate", "bisect", *words, *given
+        started.append(support.start(*command, output=log, cwd=suite, env=env))
         return started[-1], log
 
     yield call
@@ -77,19 +77,50 @@ def begin(history, tmp_path):
             process.wait(support.PATIENCE)
 
 
-def test_the_commit_and_its_function_are_found_also_after_an_interruption(history, begin):
+def assert_nothing_kept(suite, tmp_path):
+    """No process, no build and no word of a bisect is left."""
+    assert support.ours() == []
+    assert list((tmp_path / "cache").glob("tollgate/*")) == []
+    assert not (suite / ".tollgate" / "bisect").exists()
+
+
+def test_in_a_suite_beside_the_app_s_repository_the_commit_is_found(tmp_path, begin):
+    made = ServiceSuite(tmp_path)
+    made.fibonacci()
+    file = made.suite / "taurus.yml"
+    settings = yaml.safe_load(file.read_text())
+    settings["scenarios"] |= made.scenarios
+    file.write_text(yaml.safe_dump(settings))
+    texts = PYTHON_APP + "# one\n", SLOW_APP, SLOW_APP + "# two\n", SLOW_APP + "# three\n"
+    shas = [made.repo.commit(text, "app.py") for text in texts]
+    before = git_of(made.repo)
+    process, log = begin(made.suite, "main~4", "main", "-fibonacci", options=QUICK)
+    code, out = process.wait(WHOLE_S), log.read_text()
+    assert code == 0, out
+    assert "Bisect: 4 comparisons, first of BAD, at most" in out
+    assert f"\n{shas[1][:7]} " in out
+    assert f"{shas[1][:7]} against {shas[0][:7]}: FAIL, bad: " in out
+    assert "run by python3, and the profiler is Node's" in out
+    assert git_of(made.repo) == before
+    assert_nothing_kept(made.suite, tmp_path)
+
+
+def test_the_commit_and_its_function_are_found_also_after_an_interruption(history, begin, tmp_path):
     made, shas = history
     before = git_of(made)
-    process, log = begin(1)
+    # Packages are no matter of this test, and take a minute to install.
+    install = f"ln -s {support.ROOT / 'node_modules'} node_modules"
+    options = (*OPTIONS, f"scenarios.compare.install={install}")
+    process, log = begin(made.root, shas[0], "main", options=options)
     second = "(16 commits left, 5 comparisons at most"
-    support.wait_while_it_lives(process, log, lambda: second in log.read_text(), "BAD is known")
+    support.wait_until(lambda: process.poll() is not None or second in log.read_text(), "BAD fails")
     rehearses = lambda: "Rehearsing" in log.read_text().partition(second)[2]  # noqa: E731
     support.wait_while_it_lives(process, log, rehearses, "the next comparison is on")
     process.send_signal(signal.SIGINT)
     assert process.wait(support.PATIENCE) == 2, log.read_text()
     assert support.ours() == []
     assert git_of(made) == before
-    process, log = begin(2)
+    process, log = begin(made.root, shas[0], "main", options=options)
     code, out = process.wait(WHOLE_S), log.read_text()
     assert code == 0, out
     assert "it goes on: 5 comparisons at most" in out
@@ -97,8 +128,7 @@ def test_the_commit_and_its_function_are_found_also_after_an_interruption(histor
     assert f"{shas[SLOW_AT][:7]} against {shas[SLOW_AT - 1][:7]}: FAIL, bad: typical of " in out
     assert re.search(r"^Head computes more, most of all in rankAgain \(app/targets/", out, re.M)
     assert git_of(made) == before
-    assert list(cache_of(made).glob("tollgate/*")) == []
-    assert not (made.root / ".tollgate" / "bisect").exists()
+    assert_nothing_kept(made.root, tmp_path)
     runs = sorted((made.root / "reports").glob("*-bisect-*"))
     known = json.loads((runs[-1] / "compare.json").read_text())
     assert known["head"]["revision"] == shas[SLOW_AT]
