@@ -17,7 +17,14 @@ from support.repetitions import Repetitions
 SLOW = ("e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
-    *("test_compare_fails", "test_compare_control", "test_capacity", "test_reload", "test_shares"),
+    *(
+        "test_bisect",
+        "test_compare_fails",
+        "test_compare_control",
+        "test_capacity",
+        "test_reload",
+        "test_shares",
+    ),
     *("test_forecast", "test_compare", "test_ways_out", "test_study", "test_screenshots"),
     *("test_bootstrap", "test_profile_processes"),
 )

@@ -80,7 +80,7 @@ def test_a_command_that_fails_is_told_with_its_last_line(made, tmp_path, step):
         packages.provide(Provision(**{step: "echo no such thing; false"}), folder, roots, tmp_path)
     assert str(refused.value) == (
         "`echo no such thing; false` failed for base: no such thing (all of it: "
-        f"{step}-base.log in the run's folder)"
+        f"{tmp_path / f'{step}-base.log'})"
     )
 
 

@@ -152,7 +152,7 @@ def test_ports_that_do_not_exist_are_refused(ecosystem, made):
 )
 def test_neither_side_has_the_processes_that_start_early(tmp_path, swapped, expected):
     app = pm2.App("shop", 9000, "fork", 1, script=str(tmp_path / "app.js"), cwd=str(tmp_path))
-    both = sides.copies_of_sides(app, "fork", 4, tmp_path, tmp_path / "base", {})
+    both = sides.copies_of_sides(app, "fork", 4, tmp_path, (tmp_path / "base", tmp_path), {})
     started = sides.in_turn(both, swapped)
     assert [it.side for it in started] == expected.split()
     assert [it.port for it in both[0]] == [9000, 9003, 9005, 9006]

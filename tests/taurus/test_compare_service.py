@@ -12,8 +12,10 @@ from tollgate.base.paths import SUITE
 from tollgate.compare import record
 from tollgate.compare.facts import labels_of
 from tollgate.plan.read import read_plan
-from tollgate.targets import pm2
+from tollgate.targets import pm2, sides
+from tollgate.targets.git import Revisions
 from tollgate.targets.scenarios import wanted_probes
+from tollgate.targets.sides import BuiltSides
 from tollgate.taurus import compare as service
 from tollgate.taurus.shared import under_way
 
@@ -62,6 +64,33 @@ def test_base_and_head_become_the_targets_of_the_one_execution(
     assert not base.exists()
     assert os.environ["TOLLGATE_APPS"] == "[]"
     assert made.engine.services[0].calls == ["hold", "shutdown"]
+
+
+def test_two_commits_that_are_built_already_are_compared_where_they_lie(
+    begun, checkout, tmp_path, monkeypatch
+):
+    folders = tmp_path / "builds" / "one", tmp_path / "builds" / "two"
+    for folder in folders:
+        (folder / SERVER).parent.mkdir(parents=True)
+        (folder / SERVER).write_text("built")
+    found = Revisions(40 * "1", "v1.2", 40 * "2", head_is="main")
+    monkeypatch.setenv(sides.VARIABLE, BuiltSides(found, folders, folders[0]).text)
+    before = checkout.state()
+    made = begun(processes=2)
+    started = pm2.declared_apps()
+    for names, folder in zip((("base", "base-2"), ("head", "head-2")), folders, strict=True):
+        assert {started[it].cwd for it in names} == {str(folder)}
+        assert {started[it].script for it in names} == {str(folder / SERVER)}
+    assert (made.record.base.revision, made.record.head.revision) == (40 * "1", 40 * "2")
+    assert made.record.head.description == "2222222 (main)"
+    assert made.roots == {
+        "base": [folders[0], folders[0], folders[0]],
+        "head": [folders[1], folders[1], folders[0]],
+    }
+    assert not (tmp_path / "base").is_symlink()
+    made.post_process()
+    assert checkout.state() == before
+    assert all((it / SERVER).exists() for it in folders)
 
 
 def test_as_many_processes_a_side_are_compared_as_asked_for(begun):

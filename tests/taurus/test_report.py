@@ -9,10 +9,12 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import run_folder
+from support.archived import unpacked
 from tollgate.report import dashboard
 from tollgate.report.pages.kit import assemble
 from tollgate.report.pages.run.write import judged
 from tollgate.report.pages.runs import build
+from tollgate.targets.sides import VARIABLE
 from tollgate.taurus.report import Report
 from tollgate.taurus.shared import under_way
 
@@ -64,6 +66,22 @@ def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
     report.post_process()
     assert "20261121T000000Z-check" in (tmp_path / "index.html").read_text()
     assert f"{tmp_path.name}/index.html" in capsys.readouterr().out
+
+
+def test_a_run_leaves_a_record_in_the_history_and_a_step_of_a_bisect_none(
+    report, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
+    run = unpacked("check-pass", tmp_path / "20261124T081500Z-check")
+    report.engine.artifacts_dir = str(run)
+    under_way(report.engine).judged = judged(run)
+    places = run / "history.jsonl", tmp_path / "history"
+    monkeypatch.setenv(VARIABLE, "{}")
+    report.post_process()
+    assert [it.exists() for it in places] == [False, False]
+    monkeypatch.delenv(VARIABLE)
+    report.post_process()
+    assert [it.exists() for it in places] == [True, True]
 
 
 def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 tollgate init [FOLDER]                  make a suite in a repository
 tollgate run [-KIND]                    run the suite of this folder: tollgate run --help
+tollgate bisect GOOD BAD [-SERVICE]     find the commit that made it slower
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
 tollgate judge RUN --json               print it as verdict.json has it
@@ -33,6 +34,7 @@ from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import UserError, did_you_mean
 from tollgate.cli import (
     Parser,
+    bisect,
     doctor,
     engine,
     forecast,
@@ -109,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (init, merge, history, engine, forecast, plan, gui, new_target, doctor):
+    for each in (init, bisect, merge, history, engine, forecast, plan, gui, new_target, doctor):
         each.add_to(commands)
     return parser
 

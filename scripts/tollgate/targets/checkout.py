@@ -41,12 +41,13 @@ class PlaceError(Exception):
     """One line: which folder can't be had or removed, and what to do."""
 
 
-def provide_folder(suite: Path, root: Path) -> Path:
+def provide_folder(suite: Path, root: Path, name: str = CHECKOUT) -> Path:
     """A folder for this suite and this user alone, without links in its path: in the cache, or in
-    the user's where that does not do. root: the repository. Raises PlaceError."""
+    the user's where that does not do. root: the repository. name: begins that of the folder. Raises
+    PlaceError."""
     problems = []
     for cache in dict.fromkeys([paths.cache(), paths.user_cache()]):
-        folder = cache.resolve() / f"base-{_key(suite)}"
+        folder = cache.resolve() / f"{name}-{_key(suite)}"
         problem = _problem_above(folder, root) or _problem_in(folder, root)
         if problem is None:
             return folder
@@ -99,6 +100,18 @@ def remove(folder: Path, root: Path | None) -> None:
     # --force, for git locks an entry until its check-out is done. Without one git says no.
     with contextlib.suppress(GitError, OSError):
         ask(root or folder.parent, "worktree", "remove", "--force", "--force", str(folder))
+
+
+def detach(folder: Path, root: Path) -> None:
+    """Make a check-out a folder like any other, of which its repository knows nothing. Raises
+    PlaceError."""
+    aside = folder.with_name(f"{folder.name}~")
+    (folder / ".git").unlink()
+    folder.rename(aside)
+    try:
+        remove(folder, root)
+    finally:
+        aside.rename(folder)
 
 
 def _key(suite: Path) -> str:

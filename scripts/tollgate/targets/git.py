@@ -24,8 +24,8 @@ _ELSEWHERE = (
 )
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
 
-
-_PACKAGES = ("node_modules", ".venv", "__pycache__")
+#: Folders of packages and of what is made of code.
+PACKAGES = ("node_modules", ".venv", "__pycache__")
 
 
 class GitError(Exception):
@@ -87,6 +87,7 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @dataclass(frozen=True)
 class Revisions:
     """base, head: full SHAs. base_is: how base was found, such as `merge base with origin/main`.
+    head_is: the same of a head that is a commit; empty for the working tree.
     changed: files of the repository that are not as in head's commit, or new. ignored: files and
     folders beside the app's script that git ignores, so that head alone has them."""
 
@@ -95,6 +96,7 @@ class Revisions:
     head: str
     changed: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    head_is: str = ""
 
     @property
     def is_commit(self) -> bool:
@@ -112,6 +114,8 @@ class Revisions:
 
     @property
     def head_text(self) -> str:
+        if self.head_is:
+            return f"{self.head[:7]} ({self.head_is})"
         return f"working tree at {self.head[:7]}{'' if self.is_commit else ', with changes'}"
 
 
@@ -129,7 +133,7 @@ def find_revisions(
     changed = _changed(root, left_out)
     ignored = _ignored(root, near, left_out) if near else ()
     if wanted is not None:
-        return Revisions(_commit(root, wanted), wanted, head, changed, ignored)
+        return Revisions(commit(root, wanted), wanted, head, changed, ignored)
     main = _main_branch(root)
     base = ask(root, "merge-base", head, main)
     if base is None:
@@ -158,7 +162,7 @@ def written(root: Path) -> frozenset[str]:
     everything = ("--porcelain", "--ignored=matching", "--untracked-files=all")
     lines = demand(root, "status", *everything).splitlines()
     names = (line[3:] for line in lines)
-    return frozenset(it for it in names if not {*Path(it).parts} & {*_PACKAGES})
+    return frozenset(it for it in names if not {*Path(it).parts} & {*PACKAGES})
 
 
 def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
@@ -166,7 +170,7 @@ def _ignored(root: Path, near: Path, left_out: Sequence[Path]) -> tuple[str, ...
     hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", str(near))
     found = demand(root, "ls-files", *hidden).splitlines()
     ours = {it for it in found if any(Path(it).is_relative_to(each) for each in left_out)}
-    return tuple(it for it in found if it not in ours and Path(it).name not in _PACKAGES)
+    return tuple(it for it in found if it not in ours and Path(it).name not in PACKAGES)
 
 
 def _changed(root: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
@@ -182,13 +186,14 @@ def _changed(root: Path, left_out: Sequence[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _commit(root: Path, wanted: str) -> str:
+def commit(root: Path, wanted: str, name: str = "BASE") -> str:
+    """The SHA of a commit. name: of who asks for it. Raises GitError."""
     # What begins with a dash would be an option of git's; `:/text` takes all behind it for text.
     found = None if wanted.startswith("-") else ask(root, *_VERIFY, wanted)
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
         hint = _SHALLOW if _is_shallow(root) else "`git fetch` it, or name another one"
-        raise GitError(f"BASE is {wanted!r}, and git knows no such commit in {root}: {hint}")
+        raise GitError(f"{name} is {wanted!r}, and git knows no such commit in {root}: {hint}")
     return found
 
 

@@ -1,8 +1,8 @@
-"""What a check-out of a base needs beside what git has: its packages, its build, and linked files.
+"""What a check-out needs beside what git has: its packages, its build, and linked files.
 
 Packages are installed by the lock file that is there, in each folder from the app's up to the
-repository's that has one; they are head's own where base asks for the same ones. A service may name
-another command, a build, and what git ignores and both sides need.
+repository's that has one; they are another one's, such as head's of base, where both ask for the
+same ones. A service may name another command, a build, and what git ignores and all need.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from tollgate.base.processes import TooLongError
-from tollgate.base.settings import Listed, SettingError, Word, configured
+from tollgate.base.settings import Listed, SettingError, Word, configured, read
 from tollgate.targets.checkout import MODULES, run
 
 PACKAGE = "package.json"
@@ -56,26 +58,48 @@ class Provision:
     folder."""
 
 
-def provide(provision: Provision, head: Path, roots: Sequence[Path], run: Path) -> str:
-    """Give base its links, packages and build, and head its build; say where the packages come
-    from. head: the app's folder there. roots: of base's check-out, and of the repository. run:
-    where logs go. Raises PackagesError."""
-    base = roots[0] / head.relative_to(roots[1])
-    for here in linked(provision, head, roots[1]):
+def provision_of(name: str, scenario: Mapping[str, Any]) -> Provision:
+    """What a scenario says beside its app. Raises SettingError."""
+    keys = [it.name for it in fields(Provision)]
+    given = {key: scenario[key] for key in keys if scenario.get(key, None) is not None}
+    return read(Provision, given, f"scenarios.{name}")
+
+
+def provide(
+    provision: Provision,
+    folder: Path,
+    roots: Sequence[Path],
+    logs: Path,
+    side: str = "base",
+    like: Path | None = None,
+) -> str:
+    """Give a check-out its links, packages and build; say where the packages come from.
+
+    folder: the app's in the repository. roots: of the check-out, and of the repository. logs: where
+    these go. side: what the check-out is called. like: the root of what may share its packages, by
+    default the repository. Raises PackagesError and SettingError."""
+    inside = folder.relative_to(roots[1])
+    for here in linked(provision, folder, roots[1]):
         there = roots[0] / here.relative_to(roots[1])
         if there.exists():
-            raise PackagesError(f"link names {here}, which base has committed: leave it out")
+            raise PackagesError(f"link names {here}, which {side} has committed: leave it out")
         there.parent.mkdir(parents=True, exist_ok=True)
         there.symlink_to(here)
     if provision.install:
-        _shell(provision.install, base, run / "install-base.log", "base")
+        _shell(provision.install, roots[0] / inside, logs / f"install-{side}.log", side)
         source = f"by `{provision.install}`"
     else:
-        source = provide_packages(head, roots, run / "install-base.log")
-    if provision.build:
-        for side, folder in (("base", base), ("head", head)):
-            _shell(provision.build, folder, run / f"build-{side}.log", side)
+        like = like or roots[1]
+        log = logs / f"install-{side}.log"
+        source = provide_packages(like / inside, (roots[0], like), log, side)
+    build(provision, roots[0] / inside, logs, side)
     return source
+
+
+def build(provision: Provision, folder: Path, logs: Path, side: str) -> None:
+    """Build a side in its app's folder, if the service says how. Raises PackagesError."""
+    if provision.build:
+        _shell(provision.build, folder, logs / f"build-{side}.log", side)
 
 
 def linked(provision: Provision, head: Path, root: Path) -> list[Path]:
@@ -105,11 +129,12 @@ def _lock_of(folder: Path) -> str | None:
     return next((name for name in INSTALLERS if (folder / name).is_file()), None)
 
 
-def provide_packages(head: Path, roots: Sequence[Path], log: Path) -> str:
-    """Give a check-out of the base its node_modules, and say where they come from.
+def provide_packages(head: Path, roots: Sequence[Path], log: Path, side: str = "base") -> str:
+    """Give a check-out its node_modules, and say where they come from.
 
-    head: the app's folder there. roots: of base's check-out, and of the repository. log: where the
-    output goes if it fails. Raises PackagesError.
+    head: the app's folder in what may share its packages. roots: of the check-out, and of that.
+    log: where the output goes if it fails. side: what the check-out is called. Raises
+    PackagesError.
     """
     found = []
     has_lock = False
@@ -119,18 +144,18 @@ def provide_packages(head: Path, roots: Sequence[Path], log: Path) -> str:
         if (there / MODULES).exists():
             found += [] if has_lock else ["as committed"]
         elif lock:
-            found.append(_packages(there, here, log))
+            found.append(_packages(there, here, log, side))
         elif _lock_of(here) or (not has_lock and (here / MODULES).is_dir()):
             raise PackagesError(
-                f"base has no {_lock_of(here) or 'lock file'} in {here.relative_to(roots[1])}, by "
-                "which its packages could be installed: set BASE to a commit that has one, or name "
-                "an `install` command beside the app"
+                f"{side} has no {_lock_of(here) or 'lock file'} in {here.relative_to(roots[1])}, "
+                "by which its packages could be installed: take a commit that has one, or name an "
+                "`install` command beside the app"
             )
         has_lock = has_lock or lock is not None
     return " and ".join(dict.fromkeys(found)) or "none are needed"
 
 
-def _packages(base: Path, head: Path, log: Path) -> str:
+def _packages(base: Path, head: Path, log: Path, side: str) -> str:
     if _asked(base) == _asked(head) and (head / MODULES).is_dir() and not _has_links(head):
         (base / MODULES).symlink_to(head / MODULES)
         return "the same as head's"
@@ -138,7 +163,7 @@ def _packages(base: Path, head: Path, log: Path) -> str:
     command = INSTALLERS[lock]
     if lock == "yarn.lock" and (base / ".yarnrc.yml").is_file():
         command = _BERRY
-    _run(command, base, log, "base", " ".join(command[:2]))
+    _run(command, base, log, side, " ".join(command[:2]))
     return "installed"
 
 
@@ -212,8 +237,7 @@ def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str)
     if done.returncode:
         log.write_text(done.stdout, encoding="utf-8")
         raise PackagesError(
-            f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log.name} in the "
-            "run's folder)"
+            f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})"
         )
 
 

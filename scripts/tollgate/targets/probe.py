@@ -254,7 +254,10 @@ def prove_apps(
             if line := answers(pm2.host(), app, found, ANSWER_TIMEOUT):
                 log.warning("targets: %s", line)
                 unproven[app.name] = line
-        slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
+        try:
+            slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
+        except ProbeError as problem:
+            raise ProbeError(f"app {app.name!r}: {problem}") from None
         log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
     _warn_of_slow(slow, log)
     return unproven

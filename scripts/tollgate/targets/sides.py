@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tollgate.base.paths import REPORTS, STATE
 from tollgate.base.settings import SettingError
@@ -21,6 +23,8 @@ from tollgate.targets.git import Revisions
 from tollgate.targets.packages import Provision
 
 SIDES = ("base", "head")
+#: Of the environment of a run: BuiltSides, as JSON.
+VARIABLE = "TOLLGATE_SIDES"
 #: So many files are named in a line.
 NAMED = 3
 #: A value of env that is the URL of a database.
@@ -65,6 +69,36 @@ class Source:
         return git.find_revisions(self.root, wanted, near, (REPORTS, STATE, *linked))
 
 
+@dataclass(frozen=True)
+class BuiltSides:
+    """Both sides, ready to be started. folders: that of the repository, or what stands for it, of
+    base and of head. packages: the folder whose packages they may share."""
+
+    found: Revisions
+    folders: tuple[Path, Path]
+    packages: Path
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str]) -> BuiltSides | None:
+        """What whoever started this run has built; None where the run has to."""
+        if not (text := variables.get(VARIABLE)):
+            return None
+        given = json.loads(text)
+        base, head = map(Path, given["folders"])
+        return cls(Revisions(**given["found"]), (base, head), Path(given["packages"]))
+
+    @property
+    def text(self) -> str:
+        """As VARIABLE has it."""
+        return json.dumps(asdict(self), default=str)
+
+    @property
+    def roots(self) -> dict[str, list[Path]]:
+        """Of each side, first its own."""
+        pairs = zip(SIDES, self.folders, strict=True)
+        return {side: [folder, folder.resolve(), self.packages] for side, folder in pairs}
+
+
 def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
     """In what the two sides differ beyond their commits, a line each."""
     lines = []
@@ -81,19 +115,34 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
     return lines
 
 
+def app_of(name: str, scenario: Mapping[str, Any]) -> pm2.App:
+    """The app of a scenario, of which both sides are made. Raises SettingError and Pm2Error."""
+    if not (wanted := scenario.get("app", None)):
+        raise SettingError(
+            f"scenario {name!r} has no `app`: name one of ecosystem.config.js, of which base and "
+            "head are made, or set BASE_URL and HEAD_URL"
+        )
+    return copies.declared(pm2.declared_apps(), str(wanted), f"scenarios.{name}.app")
+
+
 def copies_of_sides(
-    app: pm2.App, mode: str, processes: int, root: Path, base: Path, variables: Mapping[str, str]
+    app: pm2.App,
+    mode: str,
+    processes: int,
+    root: Path,
+    folders: Sequence[Path],
+    variables: Mapping[str, str],
 ) -> list[list[Copy]]:
     """The processes of base and those of head: from the app's own port on, by the Thue-Morse
-    sequence, so that no side has the earlier ones. root, base: of the repository, and its
-    check-out. variables: HEAD_INJECT_* among them slows head. Raises SettingError."""
-    places = range(2 * (1 if mode == "cluster" else processes))
+    sequence, so that no side has the earlier ones. root: of the repository. folders: what stands
+    for it at each side. variables: HEAD_INJECT_* among them slows head. Raises SettingError."""
+    numbers = range(2 * (1 if mode == "cluster" else processes))
     first, second = (
         copies.of_side(
-            *(app, side, [app.port + it for it in places if it.bit_count() % 2 == number], mode),
-            moved,
+            *(app, side, [app.port + it for it in numbers if it.bit_count() % 2 == number], mode),
+            (root, folder) if folder != root else None,
         )
-        for number, (side, moved) in enumerate(zip(SIDES, ((root, base), None), strict=True))
+        for number, (side, folder) in enumerate(zip(SIDES, folders, strict=True))
     )
     slowed = {it: variables[f"HEAD_{it}"] for it in INJECTIONS if variables.get(f"HEAD_{it}")}
     return [first, [replace(it, env=slowed) for it in second]]

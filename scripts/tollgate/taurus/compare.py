@@ -23,7 +23,7 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import BASE, SUITE
 from tollgate.base.processes import defer_signals
-from tollgate.base.settings import SettingError, read
+from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
 from tollgate.compare import answers, mix, pace, record, words
@@ -50,7 +50,7 @@ from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, copies, git, packages, pm2, sides
 from tollgate.targets.git import GitError
 from tollgate.targets.scenarios import given_properties
-from tollgate.targets.sides import Source
+from tollgate.targets.sides import BuiltSides, Source
 from tollgate.taurus.decision_loop import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
@@ -62,8 +62,6 @@ from tollgate.workers.cgroups import usable_cores
 
 #: CPU ms by process in each of so many seconds from a moment on, None where not known.
 UsedMs = Callable[[float, int], tuple[tuple[float | None, ...], ...]]
-#: What a scenario says beside its app.
-PROVISION = ("install", "build", "link")
 
 
 class Compare(OwnLoad):
@@ -81,8 +79,8 @@ class Compare(OwnLoad):
         self.usual: dict[str, int] = {}
         self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this suite
-        self.roots: tuple[Path, Path] | None = None  # of base's check-out and of the repository
-        self.unwritten: frozenset[str] = frozenset()  # in base before it ran
+        self.roots: dict[str, list[Path]] = {}  # of each side, first its own
+        self.unwritten: frozenset[str] | None = None  # in base before it ran, where git tells
         self.names: list[list[str]] = [[], []]  # of the apps of base and of head
         self.to_leave = ExitStack()
 
@@ -177,28 +175,15 @@ class Compare(OwnLoad):
         self, wanted: CompareSetup, name: str, scenario: BetterDict
     ) -> tuple[list[SideRecord], list[list[pm2.App]]]:
         """Base beside the working tree, and the processes of both for PM2 to start."""
-        app = self._app(name, scenario)
+        app = sides.app_of(name, scenario)
         mode = wanted.settings.mode
         copies.refuse_mode(app, mode)
         source = Source.of(app)
-        given = {key: scenario[key] for key in PROVISION if scenario.get(key, None) is not None}
-        provision = read(packages.Provision, given, f"scenarios.{name}")
-        found = source.revisions(wanted.settings.base, provision)
-        if not provision.install:
-            for folder in packages.locked_folders(source.folder, source.root):
-                packages.check_head_packages(folder)
+        built = BuiltSides.of(os.environ) or self._check_out(name, scenario, source)
         self._hold()
-        self.log.info("Checking out base %s...", found.base_text)
-        place = checkout.provide_folder(SUITE, source.root)
-        checkout.note(place, BASE)
-        self.roots = place / checkout.CHECKOUT, source.root
-        checkout.check_out(source.root, found.base, self.roots[0])
-        source_of = packages.provide(provision, source.folder, self.roots, self.folder)
-        self.unwritten = git.written(self.roots[0])
-        self.log.info("Base has its packages: %s", source_of)
-        both = sides.copies_of_sides(
-            app, mode, wanted.settings.processes, *reversed(self.roots), os.environ
-        )
+        self.roots, found = built.roots, built.found
+        places = source.root, built.folders
+        both = sides.copies_of_sides(app, mode, wanted.settings.processes, *places, os.environ)
         in_turn = sides.in_turn(both, swapped=bool(secrets.randbits(1)))
         self.to_leave.callback(copies.compose(in_turn))
         apps = sides.apps_of_sides(app, both, pm2.declared_apps())
@@ -208,18 +193,29 @@ class Compare(OwnLoad):
             self.log.info("Base and head are the same code: this is the control, which must pass")
         return sides.sides_of_revisions(found), apps
 
-    @staticmethod
-    def _app(name: str, scenario: BetterDict) -> pm2.App:
-        wanted = scenario.get("app", None)
-        if not wanted:
-            raise SettingError(
-                f"scenario {name!r} has no `app`: name one of ecosystem.config.js, of which base "
-                "and head are made, or set BASE_URL and HEAD_URL"
-            )
-        return copies.declared(pm2.declared_apps(), str(wanted), f"scenarios.{name}.app")
+    def _check_out(self, name: str, scenario: BetterDict, source: Source) -> BuiltSides:
+        """Base in a folder of its own, with its packages, and both sides built."""
+        provision = packages.provision_of(name, scenario)
+        found = source.revisions(self.wanted.settings.base, provision)
+        if not provision.install:
+            for folder in packages.locked_folders(source.folder, source.root):
+                packages.check_head_packages(folder)
+        self._hold()  # a killed run's check-out may lie there
+        self.log.info("Checking out base %s...", found.base_text)
+        place = checkout.provide_folder(SUITE, source.root)
+        checkout.note(place, BASE)
+        base = place / checkout.CHECKOUT
+        checkout.check_out(source.root, found.base, base)
+        source_of = packages.provide(provision, source.folder, (base, source.root), self.folder)
+        packages.build(provision, source.folder, self.folder, "head")
+        self.unwritten = git.written(base)
+        self.log.info("Base has its packages: %s", source_of)
+        return BuiltSides(found, (base, source.root), source.root)
 
     def _hold(self) -> None:
         """Keep other runs out until this one has left nothing behind."""
+        if self.targets:
+            return
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
             raise SettingError("services has no `targets`, which would start base and head")
@@ -262,9 +258,10 @@ class Compare(OwnLoad):
     def _warn_of_shared_files(self) -> None:
         """Tell what base's processes have written by now into the folder that all of them have."""
         new: frozenset[str] = frozenset()
-        if self.roots and (self.record.processes > 1 or self.record.mode == "cluster"):
+        several = self.record.processes > 1 or self.record.mode == "cluster"
+        if self.unwritten is not None and several:
             with suppress(GitError):
-                new = git.written(self.roots[0]) - self.unwritten
+                new = git.written(self.roots["base"][0]) - self.unwritten
         if new:
             self.log.warning(
                 "compare: processes of a side write to the same files, such as %s: if one's work "
@@ -343,8 +340,8 @@ class Compare(OwnLoad):
             wanted = self.wanted and self.wanted.settings.profile
             comparison = comparison_of(under_way(self.engine).judged, wanted)
             if comparison:
-                roots = self.roots or (SUITE, SUITE)
-                explained(self.folder, comparison, self.executor, self.targets, roots, self.log)
+                known = self.executor, self.targets, self.roots
+                explained(self.folder, comparison, *known, self.log)
         finally:
             with defer_signals():
                 self.to_leave.close()

@@ -52,11 +52,12 @@ def explained(
     comparison: Comparison,
     executor: InstalledJMeter,
     targets: Targets | None,
-    roots: tuple[Path, Path],
+    roots: Mapping[str, Sequence[Path]],
     log: logging.Logger,
 ) -> Why:
     """Find out why and write it down: why.json, and what verdict.md has of it. targets: None where
-    both sides are services by URL. roots: of base's check-out and of the repository."""
+    both sides are services by URL. roots: of each side, first its own and then those whose
+    packages it may share."""
     others = [it for it in targets.wanted if not it.is_node] if targets else []
     labels = comparison.cpu_by_label
     if targets is None:
@@ -69,11 +70,8 @@ def explained(
         log.info("Profiling base and head under the same load, for a minute...")
         try:
             _profile(run / FOLDER, executor, targets)
-            base, head = roots
-            # A package that base shares with head is where head has it.
-            of_sides = {"base": [base, base.resolve(), head], "head": [head]}
             why = explain(
-                read_blocks(run / FOLDER, of_sides),
+                read_blocks(run / FOLDER, roots),
                 comparison.gate.settings.false_alarm,
                 comparison.gate.settings.effect,
                 comparison.mean_rise_us,

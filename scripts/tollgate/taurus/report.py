@@ -26,6 +26,7 @@ from tollgate.report import dashboard
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.pages.runs import build as runs_page
+from tollgate.targets import sides
 from tollgate.taurus.shared import problems_as, under_way
 
 
@@ -82,8 +83,9 @@ class Report(Service):
             with self._without(run_page.NAME):
                 run_page.write(run, known.judged, known.study)
             outputs.show(known.judged.verdict)
-            with self._without("record for the history"):
-                history.add(run, known.judged, _holds_runs(run.parent))
+            if sides.VARIABLE not in os.environ:  # a bisect's commits follow no order of time
+                with self._without("record for the history"):
+                    history.add(run, known.judged, _holds_runs(run.parent))
         with self._without("list of runs"):
             if _holds_runs(run.parent):
                 listed = [runs_page.write(run.parent)]

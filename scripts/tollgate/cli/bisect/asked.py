@@ -1,0 +1,107 @@
+"""What a call of `tollgate bisect` asks for: whose commits, compared how, and for how long."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bzt.cli import ConfigOverrider
+
+from tollgate.base.paths import STATE, SUITE, no_suite
+from tollgate.base.settings import SettingError
+from tollgate.base.text import UserError
+from tollgate.cli import plan
+from tollgate.cli.run import services
+from tollgate.compare.settings import CompareSetup, read_setup
+from tollgate.install import assemble
+from tollgate.targets import packages, pm2, scenarios, sides
+from tollgate.targets.bisection import Span
+from tollgate.targets.packages import Provision
+from tollgate.targets.sides import Source
+from tollgate.taurus import composition
+
+#: Variables that say what is compared besides modules.compare.
+VARIABLES = ("PLAN", "PLAN_HOST")
+#: Seconds of a comparison besides measuring: starting, rehearsal, warm-up, ending.
+BESIDE_S = 90.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """names: of GOOD and BAD, as they were given. words: of the command line of each comparison.
+    runs: the folder of their folders. setup: how long each measures, and what it promises."""
+
+    names: tuple[str, str]
+    span: Span
+    words: tuple[str, ...]
+    runs: Path
+    setup: CompareSetup
+    app: pm2.App
+    source: Source
+    provision: Provision
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Asked:
+        """Raises UserError and GitError, one line, for what can't be found out."""
+        if problem := no_suite():
+            raise UserError(problem)
+        assemble.provide()
+        if wrong := next((it for it in arguments.settings if "=" not in it), None):
+            raise UserError(f"-o {wrong}: write PATH=VALUE, such as modules.compare.budget=5m")
+        config = plan.configuration([*arguments.names, "compare"])
+        ConfigOverrider(logging.getLogger()).apply_overrides(arguments.settings, config)
+        setup = read_setup(config.get("modules").get("compare"), os.environ)
+        if setup.urls:
+            raise UserError(
+                "BASE_URL and HEAD_URL are set, and a service by URL has no commits: unset them"
+            )
+        if setup.injected:
+            raise UserError("HEAD_INJECT_* is set, and slows every commit alike: unset it")
+        name, scenario = _scenario(config, arguments.names)
+        app = sides.app_of(name, scenario)
+        source = Source.of(app)
+        words = [f"-{it}" for it in (*arguments.names, "compare")]
+        words += [word for it in arguments.settings for word in ("-o", it)]
+        return cls(
+            names=(arguments.good, arguments.bad),
+            span=Span.of(source.root, arguments.good, arguments.bad),
+            words=tuple(words),
+            runs=(SUITE / str(config.get("settings").get("artifacts-dir", "reports/run"))).parent,
+            setup=setup,
+            app=app,
+            source=source,
+            provision=packages.provision_of(name, scenario),
+        )
+
+    @property
+    def budget_s(self) -> float:
+        """Of measuring, in each comparison."""
+        return self.setup.gate.budget_s
+
+    @property
+    def state(self) -> Path:
+        """The folder in which what is known lies: the same one for the same question."""
+        variables = {it: os.environ.get(it, "") for it in VARIABLES}
+        span = self.span.good, self.span.bad
+        question = (span, self.words, variables, repr(self.setup), repr(self.provision))
+        text = json.dumps([str(self.source.root), *question])
+        return STATE / "bisect" / hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _scenario(config: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
+    """Name and content of the one that is compared. Raises SettingError."""
+    service = composition.chosen(names, services(), config.get("cli-aliases"))
+    if service := service or composition.only_service(config):
+        return service, config["scenarios"][service]
+    found = scenarios.executions_of(config)
+    if len(found) != 1:
+        named = ", ".join(name for name, _ in found) or "none"
+        raise SettingError(f"compare: base and head share one execution, and there is: {named}")
+    return found[0]
