@@ -24,12 +24,12 @@ from tollgate.taurus.jmeter import (
     LOGGED,
     QUIET,
     InstalledJMeter,
-    WholeRecords,
     direct_hosts,
     thread_logging,
 )
 from tollgate.taurus.rerun_load import rerun_load
 from tollgate.taurus.shared import under_way
+from tollgate.taurus.whole_records import WholeRecords
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"

@@ -43,6 +43,7 @@ from tollgate.taurus.shared import (
     is_running,
     problems_as,
     property_of,
+    samples_of,
     under_way,
 )
 
@@ -151,6 +152,8 @@ class Capacity(OwnLoad):
         super().startup()
         if self.idle_port is None:
             return
+        for executor in self.engine.provisioning.executors:
+            samples_of(self.engine, executor).keeps = True
         self.idle = subprocess.Popen(
             ["node", str(IDLE_SERVER), str(self.idle_port)],
             stdin=subprocess.PIPE,
@@ -168,9 +171,10 @@ class Capacity(OwnLoad):
         for executor in self.engine.provisioning.executors if self.records else ():
             if is_running(executor) and Path(executor.kpi_jtl).exists():
                 if executor not in self.searches:
-                    given = executor, self.folder, self.records[executor.label], self.log
+                    given = executor, self.folder, self.records[executor.label]
+                    samples = samples_of(self.engine, executor)
                     of = self.passes.get(executor.label)
-                    self.searches[executor] = Search(*given, of=of)
+                    self.searches[executor] = Search(*given, samples, self.log, of=of)
                 self.searches[executor].go_on(time.time())
         return super().check()
 
