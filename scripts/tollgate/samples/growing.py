@@ -49,6 +49,10 @@ class Growing:
         """Have it called with each piece from here on; before the first reading that is all."""
         self._listeners.append(listener)
 
+    def leave(self, listener: Listener) -> None:
+        """Do not call it any more."""
+        self._listeners.remove(listener)
+
     def advance(self) -> None:
         """Take in what is new. Does nothing where JMeter has not begun the file, and raises
         JtlError as open_store does; what it raises for is met again by the next reading."""
@@ -78,7 +82,7 @@ class Growing:
             self._parts.append((0, target))
         if piece.rows and self._listeners:
             con.execute(f"CREATE VIEW samples AS {_rows([target])}")
-            for listener in self._listeners:
+            for listener in [*self._listeners]:
                 listener(Store(con, self.path, layout, piece.cut))
         if is_kept:
             self._merge(con)

@@ -71,11 +71,12 @@ class Store:
             yield from (each.result() for each in asked)
 
     @contextmanager
-    def until(self, ended_ms: int) -> Iterator[None]:
-        """Meanwhile the store has those samples alone that had ended by then (epoch ms)."""
+    def until(self, ended_ms: int, after_ms: int = 0) -> Iterator[None]:
+        """Meanwhile the store has those samples alone that had ended by then, and after that (both
+        epoch ms)."""
         self.execute("ALTER VIEW samples RENAME TO all_samples")
         self.execute(f"""CREATE VIEW samples AS SELECT * FROM all_samples
-            WHERE start_ms + elapsed_ms <= {ended_ms}""")
+            WHERE start_ms + elapsed_ms > {after_ms} AND start_ms + elapsed_ms <= {ended_ms}""")
         try:
             yield
         finally:
