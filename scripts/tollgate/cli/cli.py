@@ -8,6 +8,8 @@ tollgate judge RUN --json               print it as verdict.json has it
 tollgate report RUN                     make its page and dashboards again; of a study as well
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
+tollgate export RUN --otlp URL          send it to a collector of OpenTelemetry, with its own times
+tollgate export RUN --openmetrics FILE  write it as OpenMetrics text
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
 tollgate engine k/N                     be a remote engine for a run with ENGINES
 tollgate plan -SERVICE [-KIND]          write the plan that such a run would have
@@ -30,7 +32,7 @@ from pathlib import Path
 from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import UserError, did_you_mean
-from tollgate.cli import Parser, doctor, engine, forecast, gui, merge, new_target, plan, run
+from tollgate.cli import Parser, doctor, engine, export, forecast, gui, merge, new_target, plan, run
 from tollgate.cli.init import command as init
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import refuse_lower_bounds
@@ -99,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (init, merge, engine, forecast, plan, gui, new_target, doctor):
+    for each in (init, export, merge, engine, forecast, plan, gui, new_target, doctor):
         each.add_to(commands)
     return parser
 

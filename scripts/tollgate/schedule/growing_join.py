@@ -63,7 +63,7 @@ def gathered(parts: Sequence[Arrived]) -> Arrived:
 
 
 class GrowingJoin:
-    """One schedule. sent: arrivals that a sample was joined with."""
+    """One schedule. sent: arrivals before its end that a sample was joined with."""
 
     def __init__(self, schedule: Schedule, test_start_ms: int) -> None:
         """test_start_ms: TESTSTART.MS."""
@@ -115,10 +115,9 @@ class GrowingJoin:
         is_new = ~self._is_seen[arrival]
         arrival, rows = arrival[is_new], inside[first[is_new]]
         self._is_seen[arrival] = True
-        self.sent += len(arrival)
         due_ms = np.full(len(new.start_ms), np.nan)
         due_ms[rows] = self.schedule.replay.at(arrival) * 1000 + self._origin_ms
-        return replace(new, due_ms=due_ms)
+        return self._joined(new, due_ms)
 
     def _settled_ms(self, begun: Ints, newest_ms: float) -> float:
         """Up to which start all samples have come in: where there are as many as were due, or else
@@ -146,8 +145,12 @@ class GrowingJoin:
             has_event = event != NO_EVENT
             due_ms[has_event] = events[event[has_event]] + self._origin_ms
             self._taken += int(event.max(initial=NO_EVENT)) + 1
-            self.sent += int(np.count_nonzero(has_event))
-        return replace(known, due_ms=due_ms)
+        return self._joined(known, due_ms)
+
+    def _joined(self, samples: Arrived, due_ms: Floats) -> Arrived:
+        end_s = math.inf if self.schedule.end_s is None else self.schedule.end_s
+        self.sent += int(np.count_nonzero(due_ms - self._origin_ms < 1000 * end_s))
+        return replace(samples, due_ms=due_ms)
 
     def _events(self, until_s: float) -> Floats:
         """At least the arrivals before then, in ms since the test's start."""
