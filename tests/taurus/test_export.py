@@ -38,7 +38,6 @@ class Run:
             Executor(
                 label=it.planned.name,
                 kpi_jtl=str(folder / it.planned.jtl),
-                process=SimpleNamespace(poll=lambda: None),
             )
             for it in self.grown.of
         ]
@@ -55,8 +54,6 @@ class Run:
         """To its end and its verdict."""
         self.service.prepare()
         self.service.startup()
-        for samples in self.known.samples.values():
-            samples.listen(lambda _: None)
         self.grown.samples = list(self.known.samples.values()) or self.grown.samples
         for _ in self.grown.grow(4):
             self.service.next_at = 0.0

@@ -42,7 +42,7 @@ class Growing:
         self._folder: tempfile.TemporaryDirectory | None = None
         # How often each part was merged, and its file, in the order of the JTL.
         self._parts: list[tuple[int, Path]] = []
-        self._written = self.rows = 0
+        self._written = self.rows = self._size = 0
         self._begin: Place | None = None
 
     def listen(self, listener: Listener) -> None:
@@ -54,11 +54,13 @@ class Growing:
         self._listeners.remove(listener)
 
     def advance(self) -> None:
-        """Take in what is new. Does nothing where JMeter has not begun the file, and raises
-        JtlError as open_store does; what it raises for is met again by the next reading."""
-        if self.path.is_file() and self.path.stat().st_size:
+        """Take in what is new, if there is anything. Raises JtlError as open_store does; what it
+        raises for is met again by the next reading."""
+        size = self.path.stat().st_size if self.path.is_file() else 0
+        if size != self._size:
             with database(self.path) as con:
                 self._take_in(con)
+            self._size = size
 
     @contextmanager
     def read(self) -> Iterator[Store]:

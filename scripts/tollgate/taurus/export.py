@@ -19,7 +19,7 @@ from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
 from tollgate.gather.context import contexts
 from tollgate.samples.layout import JtlError
-from tollgate.taurus.shared import is_running, samples_of, under_way
+from tollgate.taurus.shared import samples_of, under_way
 
 if TYPE_CHECKING:
     from tollgate.export.live import LiveExport
@@ -68,7 +68,7 @@ class Export(Service):
         """Send what is new, if it is time to."""
         if self.export and time.monotonic() >= self.next_at:
             self.next_at = time.monotonic() + self.wanted.every_s
-            self._read(only_running=True)
+            self._read()
             self.export.offer(self._ended_early())
         return super().check()
 
@@ -78,7 +78,7 @@ class Export(Service):
         super().shutdown()
         if not self.export:
             return
-        self._read(only_running=False)
+        self._read()
         self.export.end()
         rows = self.export.rows
         for planned in under_way(self.engine).manifest.executions:
@@ -95,11 +95,10 @@ class Export(Service):
             events += verdict_events(known.judged.verdict, known.judged.record, time.time())
         self.export.close(events)
 
-    def _read(self, only_running: bool) -> None:
+    def _read(self) -> None:
         for executor in self.engine.provisioning.executors:
-            if is_running(executor) or not only_running:
-                with suppress(JtlError):  # `verdict` says so
-                    samples_of(self.engine, executor).advance()
+            with suppress(JtlError):  # `verdict` says so
+                samples_of(self.engine, executor).advance()
 
     def _ended_early(self) -> Iterator[Event]:
         """Each execution once that a look or a criterion has ended."""
