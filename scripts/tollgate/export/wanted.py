@@ -28,19 +28,22 @@ def wanted(environment: Mapping[str, str]) -> Wanted:
     Environment Variables"."""
 
     def given(name: str) -> str:
-        return environment.get(f"OTEL_{name}", "").strip()
+        return environment.get(name, "").strip()
 
-    both, logs = given("EXPORTER_OTLP_ENDPOINT"), given("EXPORTER_OTLP_LOGS_ENDPOINT")
-    if given("SDK_DISABLED").lower() == "true" or given("METRICS_EXPORTER") not in ("", "otlp"):
+    both = given("OTEL_EXPORTER_OTLP_ENDPOINT")
+    is_off = given("OTEL_SDK_DISABLED").lower() == "true"
+    if is_off or given("OTEL_METRICS_EXPORTER") not in ("", "otlp"):
         return Wanted()
-    if not (both or given("EXPORTER_OTLP_METRICS_ENDPOINT")):
+    if not (both or given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
         return Wanted()
-    for name in ("EXPORTER_OTLP_METRICS_PROTOCOL", "EXPORTER_OTLP_PROTOCOL"):
+    for name in ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         if (protocol := given(name)) not in ("", _PROTOCOL):
             return Wanted(
-                problem=f"OTEL_{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to "
-                "that, and the endpoint to the port for it, mostly 4318"
+                problem=f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, "
+                "and the endpoint to the port for it, mostly 4318"
             )
-    every_ms = given("METRIC_EXPORT_INTERVAL")
+    logs = both or given("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+    has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER") in ("", "otlp")
+    every_ms = given("OTEL_METRIC_EXPORT_INTERVAL")
     every_s = max(int(every_ms) / 1000, SHORTEST_S) if every_ms.isdecimal() else USUAL_S
-    return Wanted(True, bool(both or logs) and given("LOGS_EXPORTER") in ("", "otlp"), every_s)
+    return Wanted(True, has_logs, every_s)
