@@ -28,91 +28,122 @@ class Metric:
     points: tuple[Point, ...]
 
 
-#: Name, unit, kind, description, and the value of a series; None where it has none.
-_OF_SERIES: tuple[tuple[str, str, Kind, str, Callable[[Series], Any]], ...] = (
-    (
-        *("tollgate.requests", "{request}", "counter"),
+@dataclass(frozen=True)
+class _Metric:
+    """value: of a series, a line of workers.jsonl, or of the arrivals that were due and those that
+    were sent; None where there is none."""
+
+    name: str
+    unit: str
+    kind: Kind
+    description: str
+    value: Callable[..., float | int | Exponential | None]
+
+    def of(self, points: Iterable[Point]) -> Metric:
+        known = tuple(it for it in points if it[1] is not None)
+        return Metric(self.name, self.unit, self.kind, self.description, known)
+
+
+_OF_SERIES = (
+    _Metric(
+        "tollgate.requests",
+        "{request}",
+        "counter",
         "Rows of the JTL: requests, and transactions by another kind.",
         lambda it: it.service.total,
     ),
-    (
-        *("tollgate.received", "By", "counter"),
-        "Bytes of the answers.",
-        lambda it: it.bytes,
-    ),
-    (
-        *("tollgate.service_time", "s", "histogram"),
+    _Metric("tollgate.received", "By", "counter", "Bytes of the answers.", lambda it: it.bytes),
+    _Metric(
+        "tollgate.service_time",
+        "s",
+        "histogram",
         "From when a request was sent until its response.",
         lambda it: it.service,
     ),
-    (
-        *("tollgate.response_time", "s", "histogram"),
+    _Metric(
+        "tollgate.response_time",
+        "s",
+        "histogram",
         "From when a request was due until its response; of labels with a schedule.",
         lambda it: it.response if it.response.total else None,
     ),
-    (
-        *("tollgate.lateness", "s", "histogram"),
+    _Metric(
+        "tollgate.lateness",
+        "s",
+        "histogram",
         "From when a request was due until it was sent.",
         lambda it: it.lateness if it.lateness.total else None,
     ),
 )
 _OF_SCHEDULES = (
-    ("tollgate.schedule.due", "Requests that were due by now.", lambda due, _: due),
-    ("tollgate.schedule.sent", "Of those, requests whose answer has come.", lambda _, sent: sent),
-    (
+    _Metric(
+        "tollgate.schedule.due",
+        "{request}",
+        "sum",
+        "Requests that were due by now.",
+        lambda due, _: due,
+    ),
+    _Metric(
+        "tollgate.schedule.sent",
+        "{request}",
+        "sum",
+        "Of those, requests that have been answered.",
+        lambda _, sent: sent,
+    ),
+    _Metric(
         "tollgate.schedule.not_sent",
+        "{request}",
+        "sum",
         "The others: not sent, or still under way.",
         lambda due, sent: max(0, due - sent),
     ),
 )
-#: Name, unit, kind, description, and the value of a line of workers.jsonl.
-_OF_WORKERS: tuple[tuple[str, str, Kind, str, Callable[[Line], Any]], ...] = (
-    (
-        *("tollgate.worker.cpu", "1", "gauge", "CPU time as a share of one core."),
-        lambda it: None if it.get("cpu") is None else it["cpu"] / 100,
+_OF_WORKERS = (
+    _Metric(
+        "tollgate.worker.cpu",
+        "1",
+        "gauge",
+        "CPU time as a share of one core.",
+        lambda it: _parts(it.get("cpu"), 100),
     ),
-    (
-        *("tollgate.worker.memory", "By", "gauge", "Resident memory (RSS)."),
-        lambda it: it.get("rss"),
-    ),
-    (
+    _Metric("tollgate.worker.memory", "By", "gauge", "Resident memory.", lambda it: it.get("rss")),
+    _Metric(
         "tollgate.worker.event_loop_delay.p50",
-        *("s", "gauge", "Median event-loop delay of the last second."),
-        lambda it: _seconds(it.get("loopDelayP50")),
+        "s",
+        "gauge",
+        "Median event-loop delay of the last second.",
+        lambda it: _parts(it.get("loopDelayP50"), 1000),
     ),
-    (
+    _Metric(
         "tollgate.worker.event_loop_delay.p95",
-        *("s", "gauge", "95th percentile of the event-loop delay of the last second."),
-        lambda it: _seconds(it.get("loopDelayP95")),
+        "s",
+        "gauge",
+        "95th percentile of the event-loop delay of the last second.",
+        lambda it: _parts(it.get("loopDelayP95"), 1000),
     ),
-    (
-        *("tollgate.worker.restarts", "{restart}", "sum", "Restarts, as PM2 counts them."),
-        lambda it: it["restarts"],
+    _Metric(
+        "tollgate.worker.restarts",
+        "{restart}",
+        "sum",
+        "Restarts, as PM2 counts them.",
+        lambda it: it.get("restarts"),
     ),
 )
 
 
 def metrics_of(executions: Sequence[Totals], looks: Looks) -> list[Metric]:
     """All of the run that have a point. looks: the last one at each worker."""
-    found = [Metric(*about, tuple(_points(executions, value))) for *about, value in _OF_SERIES]
-    for name, description, value in _OF_SCHEDULES:
-        points = tuple(_of_schedules(executions, value))
-        found.append(Metric(name, "{request}", "sum", description, points))
-    for *about, value in _OF_WORKERS:
-        points = (
-            ({"tollgate.target": app, "tollgate.worker": str(worker)}, value(line))
-            for (app, worker), line in looks.items()
-            if line.get("pid")
-        )
-        found.append(Metric(*about, tuple(it for it in points if it[1] is not None)))
+    found = [it.of(_of_series(executions, it.value)) for it in _OF_SERIES]
+    found += [it.of(_of_schedules(executions, it.value)) for it in _OF_SCHEDULES]
+    found += [it.of(_of_workers(looks, it.value)) for it in _OF_WORKERS]
     return [it for it in found if it.points]
 
 
-def _points(executions: Iterable[Totals], value: Callable[[Series], Any]) -> Iterator[Point]:
+def _of_series(executions: Iterable[Totals], value: Callable[[Series], Any]) -> Iterator[Point]:
     for totals in executions:
         for series in totals.series:
-            if (found := value(series)) is not None:
-                yield {"tollgate.execution": totals.name, **series.key.attributes}, found
+            about = {"tollgate.execution": totals.name, **series.key.attributes}
+            yield about, value(series)
 
 
 def _of_schedules(
@@ -125,5 +156,11 @@ def _of_schedules(
             yield about, value(join.due(totals.newest_ms), join.sent)
 
 
-def _seconds(ms: float | None) -> float | None:
-    return None if ms is None else ms / 1000
+def _of_workers(looks: Looks, value: Callable[[Line], Any]) -> Iterator[Point]:
+    for (app, worker), line in looks.items():
+        if line.get("pid"):
+            yield {"tollgate.target": app, "tollgate.worker": str(worker)}, value(line)
+
+
+def _parts(value: float | None, of: float) -> float | None:
+    return None if value is None else value / of

@@ -97,9 +97,9 @@ class Sender:
         with_logs: bool = True,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """endpoint: without /v1/metrics; by default the standard variables say, as of all else, such
-        as OTEL_EXPORTER_OTLP_TIMEOUT. warn: is called with the first problem of metrics, and of
-        events."""
+        """endpoint: without /v1/metrics; by default the standard variables say, as for all else,
+        such as OTEL_EXPORTER_OTLP_TIMEOUT. warn: is called with the first problem of metrics, and
+        of events."""
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # said here, and once
         base = endpoint and endpoint.rstrip("/")
         self._sessions = _Session(ExportMetricsServiceResponse), _Session(ExportLogsServiceResponse)
