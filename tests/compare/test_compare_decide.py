@@ -11,7 +11,17 @@ from tollgate.compare import decide, pooled
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import ShareRise
 from tollgate.compare.estimates import LogRatio
-from tollgate.compare.model import INFORMATIONAL, SHARES, STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.model import (
+    ERRORS,
+    INFORMATIONAL,
+    SHARES,
+    STALLS,
+    TYPICAL,
+    Blocks,
+    Gate,
+    GateSettings,
+    Side,
+)
 from tollgate.stats.sequential import nominal_level
 
 EMPTY = Blocks("search", np.array([1]), *[Side(np.zeros((60, 1), int), np.zeros(60, int))] * 2)
@@ -284,3 +294,11 @@ def test_two_labels_are_judged_each_by_itself():
     gate = judged([slow, compared(rng, 240, rate=40, sigma=0.2, label="same")], SHORT)
     found = [finding(gate, "p50", label).verdict for label in ("slow", "same")]
     assert (gate.verdict, found) == ("FAIL", ["FAIL", "PASS"])
+
+
+@pytest.mark.parametrize(("base_ms", "effect"), [(20.0, 0.02), (1.5, 0.02), (0.6, 0.05)])
+def test_no_rise_of_less_than_a_few_hundredths_of_a_millisecond_matters(base_ms, effect):
+    settings = GateSettings()
+    assert settings.effect_of(TYPICAL, base_ms) == pytest.approx(effect)
+    assert settings.effect_of(ERRORS, base_ms) == settings.error_effect
+    assert settings.effect_of(TYPICAL) == 0.02

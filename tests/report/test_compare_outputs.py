@@ -30,6 +30,7 @@ from tollgate.report.json_model import to_json
 from tollgate.report.json_verdict import to_dict
 from tollgate.report.junit import MEASUREMENT, to_junit
 from tollgate.report.markdown import to_markdown
+from tollgate.report.pages.compare.page import sentence
 
 SCHEMA = json.loads((SUITE / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -253,3 +254,13 @@ def test_a_pass_names_what_was_foretold_to_stay_open_and_counts_it_neither_way()
     assert skipped == ["p95 of sum, head against base", "p95 of search, head against base"]
     assert (suite.get("skipped"), suite.get("errors")) == ("2", "0")
     assert faults(content_of(compared)) == []
+
+
+def test_the_headline_of_the_page_counts_many_metrics_that_were_foretold_to_stay_open():
+    found = [
+        replace(it, verdict="INFORMATIONAL", gates=True) if it.metric in ("p50", "p95") else it
+        for it in GOOD
+    ]
+    compared = comparison(tuple(found))
+    said = sentence(verdict_on(compared)[0], compared)
+    assert said.endswith("not decided, as was known before the load: 4 metrics.")

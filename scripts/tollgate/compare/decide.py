@@ -101,7 +101,7 @@ def decided(
     """The finding of a metric that gates. Levels: as of `measured`. at_s: when this look was."""
     if change.note:
         return replace(found, verdict=OPEN, reason=f"cannot tell: {change.note}")
-    effect = settings.change(found.metric)
+    effect = settings.change(found.metric, change.base)
     enough = settings.fail_from * effect
     value, least, most = change.value, change.low(low_level), change.high(miss_level)
     if change.high(low_level) < 0 and value <= -enough:
@@ -249,7 +249,7 @@ def _closed(found: Finding, foretold: frozenset[Key]) -> Finding:
         return found
     if found.key not in foretold:
         return replace(found, verdict=INCONCLUSIVE)
-    reason = f"too rare or too short to be decided, as was known before the load: {found.reason}"
+    reason = "too rare or too short, as was known before the load"
     return replace(found, verdict=INFORMATIONAL, reason=reason, more_s=None)
 
 

@@ -42,6 +42,9 @@ FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
 OPEN, INCONCLUSIVE, INFORMATIONAL = "OPEN", "INCONCLUSIVE", "INFORMATIONAL"
 
 
+#: No rise of a response time below it matters, whatever its share: JMeter's clock has whole
+#: milliseconds, and of requests of 1 ms no run of ten minutes rules out 2 %.
+LEAST_MS = 0.03
 #: A share of at most one half.
 Half = Annotated[float, Field(gt=0, le=0.5)]
 
@@ -81,18 +84,22 @@ class GateSettings:
         chosen = self.labels and (*self.labels, ALL_LABELS)
         return metric in self.gates and (not chosen or label in chosen)
 
-    def effect_of(self, metric: str) -> float:
-        """The smallest change of a metric that matters, as a share."""
+    def effect_of(self, metric: str, base: float | None = None) -> float:
+        """The smallest change of a metric that matters, as a share. base: its value, ms of a time;
+        None for what is set, which is of times that are not short."""
         own = {
             TYPICAL: self.typical_effect,
             STALLS: self.stall_effect,
             ERRORS: self.error_effect,
         }
-        return own.get(metric, self.effect)
+        effect = own.get(metric, self.effect)
+        if metric in SHARES or base is None or not base > 0:
+            return effect
+        return max(effect, LEAST_MS / base)
 
-    def change(self, metric: str) -> float:
+    def change(self, metric: str, base: float | None = None) -> float:
         """The same on the scale of the metric's changes."""
-        effect = self.effect_of(metric)
+        effect = self.effect_of(metric, base)
         return effect if metric in SHARES else math.log1p(effect)
 
 

@@ -53,8 +53,8 @@ Key = tuple[str, str]
 #: passes in all that can be decided.
 FOUND = 0.8
 #: By how much more times erred in runs of services of 1 to 8 ms on two shared cores than those of
-#: requests that are independent of each other would: 0.8 to 1.4 times as much.
-_LASTING = 1.3
+#: requests that are independent of each other would: 0.8 to 1.5 times as much.
+_LASTING = 1.5
 #: Of the answers of such runs up to so many stalled, so many in a spell that counts as one.
 _STALLED, _SPELL = 0.01, 10
 #: By how much more a trimmed mean errs than a mean, of normal values (stats/trimmed.py).
@@ -176,13 +176,13 @@ def _of_times(
 ) -> tuple[float | None, bool]:
     if n < _needed(metric) or len(times.elapsed_ms) < FEWEST:
         return None, False
-    spread, coarse = _spread(metric, times), _coarse(metric, times)
+    (at_ms, spread), coarse = _spread(metric, times), _coarse(metric, times)
     error = _TRIMMED * spread * math.sqrt(2 / n)
     freedom = max(1.0, settings.budget_s // COSINE_S)
     ends = (levels.low, levels.high)
     low, high = (-_WARY * float(special.stdtrit(freedom, it)) for it in ends)
     luck = float(special.ndtri(FOUND))
-    effect = settings.change(metric)
+    effect = settings.change(metric, at_ms)
     least = [
         coarse + (low + luck) * error,
         settings.fail_from * effect + luck * error,
@@ -227,16 +227,17 @@ def _needed(metric: str) -> int:
     return math.ceil(FEWEST_BEYOND / min(share, 1 - share))
 
 
-def _spread(metric: str, times: Requests) -> float:
-    """The standard deviation that one sample adds to a metric's logarithm."""
+def _spread(metric: str, times: Requests) -> tuple[float, float]:
+    """(ms, the standard deviation that one sample adds to its logarithm) of a metric."""
     if metric not in PERCENTILES:
         found = off_level([times], REHEARSED_OF_ROW)
         # Both ends of a request are whole milliseconds.
-        tick = min(1.0, SHORT_MS / math.exp(found.log_level.mean())) / math.sqrt(6)
-        return float(max(found.off.std(), tick) / found.weight.mean())
+        at_ms = math.exp(found.log_level.mean())
+        tick = min(1.0, SHORT_MS / at_ms) / math.sqrt(6)
+        return at_ms, float(max(found.off.std(), tick) / found.weight.mean())
     share, shape = PERCENTILES[metric] / 100, _shape(times)
     at = np.quantile(shape.dataset, share)
-    return math.sqrt(share * (1 - share)) / float(shape(at)[0])
+    return math.exp(at), math.sqrt(share * (1 - share)) / float(shape(at)[0])
 
 
 def _shape(times: Requests) -> Any:

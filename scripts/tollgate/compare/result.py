@@ -93,7 +93,7 @@ class Comparison:
         """Informational findings that are worse by more than the effect, beyond doubt."""
         effect_of = self.gate.settings.effect_of
         known = (it for it in self.gate.findings if not it.gates and it.low is not None)
-        return tuple(it for it in known if it.low > effect_of(it.metric))
+        return tuple(it for it in known if it.low > effect_of(it.metric, it.base))
 
     @property
     def is_decided(self) -> bool:

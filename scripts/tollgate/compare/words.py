@@ -24,6 +24,8 @@ from tollgate.workers.background_cpu import CALM, BackgroundCpu
 UNKNOWN = "-"
 #: Digits after the point beyond which no reader distinguishes two numbers.
 _MOST_DIGITS = 6
+#: Metrics that a short text names.
+_NAMED = 3
 
 
 def name(finding: Finding) -> str:
@@ -84,7 +86,7 @@ def reason(finding: Finding) -> str:
 
 def effect_of(comparison: Comparison, finding: Finding) -> float:
     """The smallest change of its metric that matters, a share of 1."""
-    return comparison.gate.settings.effect_of(finding.metric)
+    return comparison.gate.settings.effect_of(finding.metric, finding.base)
 
 
 def verdict(finding: Finding) -> str:
@@ -96,21 +98,23 @@ def verdict(finding: Finding) -> str:
     return finding.verdict
 
 
-def beyond(comparison: Comparison) -> str:
+def beyond(comparison: Comparison, is_short: bool = False) -> str:
     """What a PASS has no say on: `not decided, as was known before the load: p95 of find;
     informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)`; empty for
-    nothing."""
+    nothing. is_short: counts many metrics that it would name."""
     said = [
         f"{name(it)} {change(it, it.change, effect)} (at least {change(it, it.low, effect)})"
         for it in comparison.beyond
         for effect in [effect_of(comparison, it)]
     ]
     worse = f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
-    return "; ".join(filter(None, (_undecided(comparison), worse)))
+    return "; ".join(filter(None, (_undecided(comparison, is_short), worse)))
 
 
-def _undecided(comparison: Comparison) -> str:
+def _undecided(comparison: Comparison, is_short: bool) -> str:
     """By metric: `not decided, as was known before the load: p50 (list, find), p95 (list)`."""
+    if is_short and (many := len(comparison.undecided)) > _NAMED:
+        return f"not decided, as was known before the load: {many} metrics"
     labels: dict[str, list[str]] = {}
     for it in comparison.undecided:
         labels.setdefault(it.metric, []).append(it.label)

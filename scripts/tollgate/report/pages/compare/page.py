@@ -12,7 +12,16 @@ from typing import ClassVar
 from tollgate.base.text import format_number, some_of
 from tollgate.compare import samples, words
 from tollgate.compare.decide import look
-from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, Blocks, Finding, Gate
+from tollgate.compare.model import (
+    ERRORS,
+    IMPROVED,
+    LEAST_MS,
+    SHARES,
+    STALLS,
+    Blocks,
+    Finding,
+    Gate,
+)
 from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.profile.model import Why, read_why
 from tollgate.compare.result import Comparison
@@ -138,7 +147,7 @@ def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
         whose = "Base against itself passes, and what differs is noise"
     better = [it for it in gating if it.verdict == IMPROVED]
     also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
-    beyond = words.beyond(comparison)
+    beyond = words.beyond(comparison, is_short=True)
     return f"{whose}{_ruled_out(comparison)}{also}{beyond and f'; {beyond}'}."
 
 
@@ -163,7 +172,9 @@ def _ruled_out(comparison: Comparison) -> str:
         for it in dict.fromkeys(each.metric for each in gating)
     ]
     whose = "" if is_all else f", of {_and(labels)} alone"
-    return f"{whose}: ruled out is a rise {', '.join(rises)}"
+    is_short = any(words.effect_of(comparison, it) > settings.effect_of(it.metric) for it in gating)
+    least = f", or by {LEAST_MS:g} ms where that is more" if is_short else ""
+    return f"{whose}: ruled out is a rise {', '.join(rises)}{least}"
 
 
 def _and(names: Sequence[str]) -> str:
@@ -190,9 +201,10 @@ def times(comparison: Comparison) -> Table:
     findings = [it for it in comparison.gate.findings if it.metric not in SHARES]
     caption = (
         f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
-        f"{100 * settings.typical_effect:g} %, is ruled out, or head is better; red: head is worse "
-        "beyond doubt; grey: informational. Values are those of short pieces of time, without the "
-        "fifth of the pieces with the most extreme ones at either end."
+        f"{100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, or head "
+        "is better; red: head is worse beyond doubt; grey: informational. Values are those of "
+        "short pieces of time, without the fifth of the pieces with the most extreme ones at "
+        "either end."
     )
     return _findings(caption, findings, comparison)
 
