@@ -142,6 +142,16 @@ def test_metrics_alone_have_no_events(run):
     assert collector.events == []
 
 
+def test_an_export_that_breaks_ends_alone(run, monkeypatch, caplog):
+    monkeypatch.setattr(live.LiveExport, "end", lambda _: 1 / 0)
+    with collecting() as collector:
+        made = run("plan", **{ENDPOINT: collector.url}).go()
+    assert made.record.executions[0].exported is None
+    assert made.known.judged.verdict.verdict == "PASS"
+    said = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
+    assert len([it for it in said if it.startswith("export: division by zero")]) == 1
+
+
 OFF = [
     {},
     {ENDPOINT: "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"},
@@ -152,11 +162,12 @@ OFF = [
 
 
 @pytest.mark.parametrize("variables", OFF)
-def test_without_being_asked_a_run_exports_nothing_and_says_nothing_of_it(run, variables):
+def test_without_being_asked_or_by_another_protocol_a_run_exports_nothing(run, variables):
     made = run("plan", **variables).go()
     assert made.service.export is None
     assert made.record.executions[0].exported is None
-    assert "otlp" not in {it.name for it in threading.enumerate()}
+    assert made.known.samples == {}
+    assert "otlp" not in {it.name for it in threading.enumerate() if it.is_alive()}
 
 
 def test_a_run_that_exports_nothing_does_not_import_opentelemetry():

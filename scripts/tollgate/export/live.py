@@ -75,6 +75,10 @@ class LiveExport:
         """Have these sent as well, and send nothing more."""
         self.offer(events)
         self._sender.flush(ONCE_MORE_S if self._sender.problem else FLUSH_S)
+        self.stop()
+
+    def stop(self) -> None:
+        """Send nothing more."""
         self._sender.close()
 
     def _metrics(self) -> Sequence:

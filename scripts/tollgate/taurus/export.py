@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
 from tollgate.gather.context import contexts
 from tollgate.samples.layout import JtlError
-from tollgate.taurus.shared import samples_of, under_way
+from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
 
 if TYPE_CHECKING:
     from tollgate.export.live import LiveExport
@@ -46,13 +46,15 @@ class Export(Service):
         """Follow all executions, by what `verdict` has recorded."""
         super().startup()
         known = under_way(self.engine)
-        if not (self.wanted.metrics and known.manifest):
-            return
+        if self.wanted.metrics and known.manifest:
+            with self._harmless():
+                self._begin(Path(self.engine.artifacts_dir), known)
+
+    def _begin(self, run: Path, known: RunUnderWay) -> None:
         # OpenTelemetry takes a fifth of a second to import, from those alone who export.
         from tollgate.export.live import LiveExport
         from tollgate.export.otlp import Sender
 
-        run = Path(self.engine.artifacts_dir)
         sender = Sender(with_logs=self.wanted.logs, warn=self._warn)
         self.export = LiveExport(run, known.manifest, sender, self._warn)
         judged_with = contexts(run, known.manifest)
@@ -64,36 +66,48 @@ class Export(Service):
     def _warn(self, problem: str) -> None:
         self.log.warning("export: %s; load and verdict do not depend on it", problem)
 
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Whatever goes wrong ends the export, and nothing else."""
+        try:
+            yield
+        except Exception as problem:
+            self.log.debug("export: failed", exc_info=True)
+            self._warn(str(problem) or repr(problem))
+            if self.export:
+                self.export.stop()
+            self.export = None
+
     def check(self) -> bool:
         """Send what is new, if it is time to."""
         if self.export and time.monotonic() >= self.next_at:
             self.next_at = time.monotonic() + self.wanted.every_s
-            self._read()
-            self.export.offer(self._ended_early())
+            with self._harmless():
+                self._read()
+                self.export.offer(self._ended_early())
         return super().check()
 
     def shutdown(self) -> None:
         """Send the last samples, and note how many of all are acknowledged: JMeter has ended, and
         the run is not judged yet."""
         super().shutdown()
-        if not self.export:
-            return
-        self._read()
-        self.export.end()
-        rows = self.export.rows
-        for planned in under_way(self.engine).manifest.executions:
-            planned.exported = rows[planned.name]
+        if self.export:
+            with self._harmless():
+                self._read()
+                self.export.end()
+                rows = self.export.rows
+                for planned in under_way(self.engine).manifest.executions:
+                    planned.exported = rows[planned.name]
 
     def post_process(self) -> None:
         """Send the verdict."""
         super().post_process()
-        if not self.export:
-            return
-        known = under_way(self.engine)
-        events = [*self._ended_early()]
-        if known.judged:
-            events += verdict_events(known.judged.verdict, known.judged.record, time.time())
-        self.export.close(events)
+        if self.export:
+            with self._harmless():
+                events, judged = [*self._ended_early()], under_way(self.engine).judged
+                if judged:
+                    events += verdict_events(judged.verdict, judged.record, time.time())
+                self.export.close(events)
 
     def _read(self) -> None:
         for executor in self.engine.provisioning.executors:
