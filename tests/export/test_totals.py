@@ -24,7 +24,7 @@ def counted(run, pieces=12):
     for _ in run.grow(pieces):
         pass
     for totals in found:
-        totals.end()
+        totals.end(ran_out=True)
     return found
 
 
@@ -74,6 +74,8 @@ def test_each_row_is_counted_once_and_joined_with_the_arrival_that_the_verdict_g
                 assert same(of_label[0].response, histogram(counts))
                 assert same(of_label[0].lateness, histogram(meant.lateness[label]))
         assert sum(it.sent for it in totals.joins) == sum(it.sent for it in meant.facts)
+        due = [it.due(totals.due_ms) for it in totals.joins]
+        assert sum(due) == sum(it.intended for it in meant.facts)
         closed = {it.key.label for it in totals.series} - meant.response.keys()
         assert all(it.response.total == 0 for it in totals.series if it.key.label in closed)
 

@@ -38,6 +38,8 @@ class Run:
             Executor(
                 label=it.planned.name,
                 kpi_jtl=str(folder / it.planned.jtl),
+                is_over=it.planned.decided_s is not None,
+                stop_requested_at=it.planned.stop_requested_at,
             )
             for it in self.grown.of
         ]
@@ -45,6 +47,7 @@ class Run:
         self.service.log = logging.getLogger("export")
         self.service.engine = SimpleNamespace(
             artifacts_dir=str(folder),
+            stopping_reason=None,
             provisioning=SimpleNamespace(executors=executors),
             run_under_way=RunUnderWay(manifest=self.record),
         )

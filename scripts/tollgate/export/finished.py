@@ -12,7 +12,7 @@ from tollgate.base.text import UserError
 from tollgate.export.metrics import Looks, Metric, metrics_of
 from tollgate.export.totals import Totals
 from tollgate.gather.context import contexts
-from tollgate.record.manifest import Manifest, check_seal
+from tollgate.record.manifest import Execution, Manifest, check_seal
 from tollgate.samples.store import Store, open_store
 from tollgate.workers.latest import FILE
 
@@ -38,7 +38,7 @@ class Finished:
         if manifest.engines:
             folders = ", ".join(str(run / it["folder"]) for it in manifest.engines)
             raise UserError(f"{run} is of several engines: export each of them: {folders}")
-        self._run = run
+        self._run, self._manifest = run, manifest
         self._of = [it for it in contexts(run, manifest) if it.planned.sha256]
         if not self._of:
             raise UserError(f"{run} has no samples to export")
@@ -55,12 +55,17 @@ class Finished:
             totals = Totals(of.planned.name, of.plan)
             with ExitStack() as opened:
                 store = opened.enter_context(open_store(self._run / of.planned.jtl))
-                for at_s in self._counted(totals, store):
+                for at_s in self._counted(totals, store, not self._was_cut_short(of.planned)):
                     metrics = metrics_of([*done, totals], self._looks.until(at_s))
                     yield Moment(at_s, metrics, {it.name: it.rows for it in (*done, totals)})
             done.append(totals)
 
-    def _counted(self, totals: Totals, store: Store) -> Iterator[float]:
+    def _was_cut_short(self, planned: Execution) -> bool:
+        run = self._manifest
+        ends = planned.decided_s, planned.stop, planned.stopped_by, planned.stop_requested_at
+        return run.interrupted or bool(run.stopped_by) or any(it is not None for it in ends)
+
+    def _counted(self, totals: Totals, store: Store, ran_out: bool) -> Iterator[float]:
         """Count the samples of one execution, and say at each point when it is."""
         ((rows, first_ms, last_ms),) = store.rows(
             "SELECT count(*), min(start_ms), max(start_ms + elapsed_ms) FROM samples"
@@ -77,7 +82,7 @@ class Finished:
                 if new:
                     totals.take(store)
             if to_ms == last_ms:
-                totals.end()
+                totals.end(ran_out)
             if totals.rows:
                 yield to_ms / 1000
             from_ms = to_ms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from tollgate.export.events import Event
@@ -64,10 +64,11 @@ class LiveExport:
         rows = {name: it.rows for name, it in self._totals.items()}
         self._sender.offer(Message(metrics, rows), to_logs(events, self._resource))
 
-    def end(self) -> None:
-        """All samples were read: have the last of them sent, and wait until they are taken."""
-        for totals in self._totals.values():
-            totals.end()
+    def end(self, cut_short: Collection[str] = ()) -> None:
+        """All samples were read: have the last of them sent, and wait until they are taken.
+        cut_short: the executions that ended before their time."""
+        for name, totals in self._totals.items():
+            totals.end(ran_out=name not in cut_short)
         self.offer()
         self._sender.flush(FLUSH_S)
 

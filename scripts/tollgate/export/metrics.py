@@ -153,7 +153,7 @@ def _of_schedules(
         for join in totals.joins:
             labels = ", ".join(it.text for it in join.schedule.labels)
             about = {"tollgate.execution": totals.name, "tollgate.labels": labels}
-            yield about, value(join.due(totals.newest_ms), join.sent)
+            yield about, value(join.due(totals.due_ms), join.sent)
 
 
 def _of_workers(looks: Looks, value: Callable[[Line], Any]) -> Iterator[Point]:

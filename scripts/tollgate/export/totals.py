@@ -66,13 +66,15 @@ class Totals:
     """The samples of one execution so far.
 
     rows: of the JTL. joins: its schedules, none where the samples do not show when JMeter began.
-    newest_ms: when the last answer came (epoch ms), None before the first.
+    newest_ms: when the last answer came (epoch ms), None before the first. due_ms: until when what
+    was due is counted, inf for all of the schedules.
     """
 
     def __init__(self, name: str, plan: Plan, follows: bool = True) -> None:
         """follows: whether the samples are of one JMeter, for which the plan's schedules are."""
         self.name, self.rows = name, 0
         self.newest_ms: int | None = None
+        self.due_ms = -math.inf
         self.joins: list[GrowingJoin] = []
         self.series: list[Series] = []
         self._plan, self._follows = plan, follows
@@ -87,7 +89,7 @@ class Totals:
             "SELECT max(start_ms + elapsed_ms), min(test_start), max(test_start) FROM samples"
         )
         self._begin(*starts)
-        self.newest_ms = max(newest_ms, self.newest_ms or newest_ms)
+        self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
         side = "coalesce(TRY_CAST(coin AS INTEGER) % 2, -1)" if "coin" in new.layout else "-1"
         found = new.rows(_SERIES.format(side=side))
         self._find_places({(it[0], it[4]) for it in found if not it[1]})
@@ -105,8 +107,11 @@ class Totals:
         for join, parts in zip(self.joins, arrived, strict=True):
             self._note(join.add(gathered(parts), self.newest_ms))
 
-    def end(self) -> None:
-        """Nothing more is written: what waited for samples before it waits no more."""
+    def end(self, ran_out: bool) -> None:
+        """Nothing more is written: what waited for samples before it waits no more. ran_out:
+        whether the load was not ended before its time."""
+        if ran_out:
+            self.due_ms = math.inf
         for join in self.joins:
             self._note(join.add(NOBODY, math.inf))
 

@@ -74,12 +74,16 @@ class GrowingJoin:
         self._is_seen = np.zeros(schedule.replay.count if schedule.by_thread else 0, bool)
 
     def due(self, now_ms: float) -> int:
-        """How many arrivals had been due by then (epoch ms)."""
+        """How many arrivals had been due by then (epoch ms), inf for all before the schedule's end.
+        Where nothing says when that is, what was sent last is taken for it."""
+        of = self.schedule
         until_s = (now_ms - self._origin_ms) / 1000
-        if self.schedule.end_s is not None:
-            until_s = min(until_s, self.schedule.end_s)
-        if self.schedule.by_thread:
+        if of.end_s is not None:
+            until_s = min(until_s, of.end_s)
+        if of.by_thread:
             return self._arrivals_before(until_s)
+        if of.end_s is None and of.limit is None:
+            return self._taken
         return int(np.searchsorted(self._events(until_s), until_s * 1000))
 
     def _arrivals_before(self, until_s: float) -> int:

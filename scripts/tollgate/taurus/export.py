@@ -94,7 +94,9 @@ class Export(Service):
         if self.export:
             with self._harmless():
                 self._read()
-                self.export.end()
+                executors = self.engine.provisioning.executors
+                all_cut = self.engine.stopping_reason is not None
+                self.export.end([it.label for it in executors if all_cut or _was_ended(it)])
                 rows = self.export.rows
                 for planned in under_way(self.engine).manifest.executions:
                     planned.exported = rows[planned.name]
@@ -121,3 +123,8 @@ class Export(Service):
             if is_ended and planned.name not in self.told:
                 self.told.add(planned.name)
                 yield ended_early(planned, time.time())
+
+
+def _was_ended(executor: object) -> bool:
+    """Whether a decision, a criterion or STOP_AFTER has ended its load."""
+    return executor.is_over or executor.stop_requested_at is not None
