@@ -146,7 +146,7 @@ def test_metrics_alone_have_no_events(run):
 
 
 def test_an_export_that_breaks_ends_alone(run, monkeypatch, caplog):
-    monkeypatch.setattr(live.LiveExport, "end", lambda _: 1 / 0)
+    monkeypatch.setattr(live.LiveExport, "end", lambda *_: 1 / 0)
     with collecting() as collector:
         made = run("plan", **{ENDPOINT: collector.url}).go()
     assert made.record.executions[0].exported is None
