@@ -17,8 +17,8 @@ from tollgate.export.live import LiveExport
 from tollgate.export.otlp import Sender
 from tollgate.judge.facts import Exported
 
-#: Two executions one after the other, a comparison, a plan of somebody's own.
-RUNS = ("check-pass", "compare-pass", "plan")
+#: Two executions one after the other, a comparison, a plan of somebody's own, an open model.
+RUNS = ("check-pass", "compare-pass", "plan", "load", "soak")
 RESULTS = {"true": "ok", "false": "failed"}
 
 

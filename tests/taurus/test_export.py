@@ -120,6 +120,20 @@ def test_a_decision_of_a_look_has_the_moment_of_the_look(run):
     assert len(early) == len(ends)
 
 
+def test_findings_of_a_comparison_are_decisions_too(run):
+    with collecting() as collector:
+        made = run("compare-fail", **{ENDPOINT: collector.url}).go()
+    (judged,) = made.known.judged.verdict.executions
+    findings = judged.comparison.gate.findings
+    told = [
+        {it.key: it.value.string_value for it in each.attributes}
+        for each in collector.events
+        if each.event_name == events.DECIDED
+    ]
+    found = [(it["tollgate.label"], it["tollgate.metric"], it["tollgate.verdict"]) for it in told]
+    assert found == [(it.label, it.metric, it.verdict) for it in findings]
+
+
 def test_a_collector_that_is_gone_changes_no_verdict_and_the_difference_is_told(
     run, monkeypatch, caplog
 ):

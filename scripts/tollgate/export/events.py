@@ -53,10 +53,13 @@ def verdict_events(verdict: RunVerdict, manifest: Manifest, at_s: float) -> Iter
 
 def _decisions(judged: ExecutionVerdict, planned: Execution | None, at_s: float) -> Iterator[Event]:
     """Each when its verdict was settled, where looks tell."""
+
+    def settled_s(after_s: float | None) -> float:
+        if after_s is None or not (planned and planned.began):
+            return at_s
+        return planned.began + planned.warmup + after_s
+
     for it in judged.criteria:
-        when_s = at_s
-        if it.decided_after_s is not None and planned and planned.began:
-            when_s = planned.began + planned.warmup + it.decided_after_s
         about = {
             "tollgate.execution": judged.name,
             "tollgate.criterion": it.criterion,
@@ -65,7 +68,8 @@ def _decisions(judged: ExecutionVerdict, planned: Execution | None, at_s: float)
             "tollgate.limit": it.limit,
         }
         about |= {} if it.observed is None else {"tollgate.observed": it.observed}
-        yield Event(DECIDED, when_s, it.line_with_reason, about, is_bad=it.verdict == FAIL)
+        when_s, text = settled_s(it.decided_after_s), it.line_with_reason
+        yield Event(DECIDED, when_s, text, about, is_bad=it.verdict == FAIL)
     if compared := judged.comparison:
         for it in compared.gate.findings:
             about = {
@@ -75,5 +79,5 @@ def _decisions(judged: ExecutionVerdict, planned: Execution | None, at_s: float)
                 "tollgate.verdict": it.verdict,
                 "tollgate.decides": it.gates,
             }
-            line = words.line(it, words.effect_of(compared, it))
-            yield Event(DECIDED, at_s, line, about, is_bad=it.verdict == FAIL)
+            text = words.line(it, words.effect_of(compared, it))
+            yield Event(DECIDED, settled_s(it.at_s), text, about, is_bad=it.verdict == FAIL)
