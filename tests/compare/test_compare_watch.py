@@ -13,6 +13,7 @@ from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import ERRORS, Gate, GateSettings
 from tollgate.compare.record import CpuRecord
 from tollgate.compare.watch import ComparisonDecider, look_text
+from tollgate.samples.growing import Growing
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import AGAIN_S, SampleWatch
 
@@ -34,7 +35,7 @@ class Run:
         self.clock_s = 0.0
         known = record.read(self.done)
         self.decider = ComparisonDecider(known, ["sum", "search"], WARMUP_S, LAG_S)
-        self.watch = SampleWatch(self.decider, self.jtl, self.now)
+        self.watch = SampleWatch(self.decider, Growing(self.jtl), self.now)
 
     def now(self):
         return START_MS / 1000 + WARMUP_S + self.clock_s

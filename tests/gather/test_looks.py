@@ -15,6 +15,7 @@ from tollgate.record import manifest
 from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.report.json_verdict import to_dict
 from tollgate.samples.counts import read_jtl
+from tollgate.samples.growing import Growing
 from tollgate.samples.split import copy_until
 from tollgate.samples.watch import SampleWatch
 
@@ -197,7 +198,7 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     clock = [BEGAN_MS / 1000]
     (examined,) = contexts(tmp_path, record)
     decider = InterimDecider(examined)
-    watch = SampleWatch(decider, jtl, lambda: clock[0])
+    watch = SampleWatch(decider, Growing(jtl), lambda: clock[0])
     while not decider.is_over and clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
         watch.look()

@@ -11,6 +11,7 @@ from tollgate.gather.context import contexts
 from tollgate.gather.early_decisions import StopDecider
 from tollgate.judge import criterion as judging
 from tollgate.record import manifest
+from tollgate.samples.growing import Growing
 from tollgate.samples.watch import SampleWatch
 
 #: An error of every request of the seconds 3 and 4 of measuring.
@@ -28,7 +29,7 @@ def stopped(folder, criteria, content, **changes):
     jtl = folder / run_folder.JTL
     (examined,) = contexts(folder, record)
     clock = [BEGAN_MS / 1000]
-    watch = SampleWatch(StopDecider(examined, lambda: 0.0), jtl, lambda: clock[0])
+    watch = SampleWatch(StopDecider(examined, lambda: 0.0), Growing(jtl), lambda: clock[0])
     while clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
         if found := watch.look():
@@ -100,7 +101,7 @@ def test_looking_for_a_stop_takes_a_small_part_of_the_time(tmp_path, monkeypatch
 
     monkeypatch.setattr(watching, "find_stop", slow_stop)
     decider = StopDecider(examined, lambda: clock[0])
-    watch = SampleWatch(decider, tmp_path / run_folder.JTL, lambda: clock[0])
+    watch = SampleWatch(decider, Growing(tmp_path / run_folder.JTL), lambda: clock[0])
     while clock[0] < 420:
         watch.look()
         clock[0] += 1.0

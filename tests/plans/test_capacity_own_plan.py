@@ -21,6 +21,7 @@ from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, read_record, record_path
 from tollgate.capacity.running import Search
 from tollgate.capacity.trials import gather
+from tollgate.samples.growing import Growing
 from tollgate.samples.store import open_store
 
 NAME = "shop"
@@ -64,7 +65,8 @@ def searched(folder, plan, shop, nothing):
     known |= {"process": process, "is_over": False, "stop_now": process.kill}
     executor = SimpleNamespace(**known)
     support.wait_until(jmeter.jtl.exists, "JMeter writes samples")
-    search = Search(executor, folder, record, logging.getLogger("capacity"), of=found)
+    log = logging.getLogger("capacity")
+    search = Search(executor, folder, record, Growing(jmeter.jtl), log, of=found)
     while process.poll() is None:
         search.go_on(time.time())
         time.sleep(0.05)

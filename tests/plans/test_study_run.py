@@ -10,7 +10,7 @@ import pytest
 import support
 from support.http_server import Handler, serving
 from support.jmeter_run import Run, node_server
-from tollgate.samples.store import Growing
+from tollgate.samples.growing import Growing
 from tollgate.study import autocannon
 from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
 from tollgate.study.model import CROSSCHECK, Cell

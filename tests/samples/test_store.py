@@ -4,14 +4,13 @@ import os
 
 import pytest
 
-from support import jtl_rows
 from support.jtl_rows import fields, lines
 from tollgate.samples import reading, store
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.order import step_back
 from tollgate.samples.single import read_samples
-from tollgate.samples.store import Growing, open_store
+from tollgate.samples.store import open_store
 
 
 @pytest.fixture
@@ -112,46 +111,6 @@ def test_where_the_folder_can_not_be_written_the_store_is_elsewhere(path, monkey
         assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.fixture
-def growing(path):
-    """Writes more of a file; returns what a reading of it has then."""
-    reading_on = Growing(path)
-
-    def read(written):
-        path.write_bytes(written)
-        with reading_on.read() as asked:
-            return elapsed(asked)
-
-    return read
-
-
-def test_a_reading_of_a_file_that_grows_takes_in_what_is_new_and_whole(growing, scans):
-    header = lines([])
-    one, two, three = (
-        lines([fields(number, 'a "b",\nc', elapsed=number)]).removeprefix(header)
-        for number in (1, 2, 3)
-    )
-    first, whole = header + one, header + one + two + three
-    for written in (first, first + two[:30], first + two[:60]):
-        assert growing(written) == [1]
-    for _ in range(2):
-        assert growing(whole) == [1, 2, 3]
-    at = len(first)
-    assert [begin for begin, _ in scans] == [len(header), at, at, at, len(whole)]
-
-
-def test_a_wrong_line_of_a_file_that_grows_has_its_number_in_the_whole_file(growing):
-    rows = [fields(number) for number in range(3)]
-    growing(lines(rows[:2]))
-    with pytest.raises(JtlError, match=r"kpi\.jtl:5: elapsed = 'x'"):
-        growing(lines([*rows, fields(3, elapsed="x")]))
-
-
-def test_a_file_that_begins_anew_is_read_anew(growing):
-    for count in (5, 2):
-        assert growing(lines(fields(it, elapsed=it) for it in range(count))) == [*range(count)]
-
-
 def test_queries_are_answered_in_turn_and_see_the_tables_of_the_store(path):
     query = "SELECT elapsed_ms FROM samples JOIN wanted ON label = name WHERE elapsed_ms % 5 = "
     with open_store(path) as asked:
@@ -178,23 +137,6 @@ def test_a_query_that_fails_is_refused_like_any_other(path):
     with pytest.raises(JtlError) as caught, open_store(path) as asked:
         list(asked.each(["SELECT 1 AS one", "SELECT error('broken') AS one", "SELECT 1 AS one"]))
     assert caught.value.path == str(path)
-
-
-def test_what_is_written_while_a_file_that_grows_is_read_waits_for_the_next_reading(
-    path, monkeypatch
-):
-    csv_sql = reading._csv_sql
-
-    def written_meanwhile(source, layout):
-        with path.open("a") as jtl:
-            jtl.write(jtl_rows.row() + "\n")
-        return csv_sql(source, layout)
-
-    growing = Growing(path)
-    monkeypatch.setattr(reading, "_csv_sql", written_meanwhile)
-    for count in (50, 51, 52):
-        with growing.read() as asked:
-            assert len(elapsed(asked)) == count
 
 
 def test_a_store_has_for_a_while_only_what_had_ended_by_then(path):

@@ -12,6 +12,7 @@ from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
 from tollgate.capacity.running import Search
+from tollgate.samples.growing import Growing
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 NAME = "fork"
@@ -42,7 +43,8 @@ class Searched:
         known |= {"process": SimpleNamespace(pid=os.getpid()), "is_over": False}
         self.executor = SimpleNamespace(**known)
         log = logging.getLogger("capacity")
-        self.search = Search(self.executor, folder, record, log, lambda: self.now, of)
+        samples = Growing(folder / "kpi.jtl")
+        self.search = Search(self.executor, folder, record, samples, log, lambda: self.now, of)
 
     def step(self):
         """Some milliseconds more."""

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
+from bzt.modules.aggregator import ConsolidatingAggregator
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
 from bzt.modules.provisioning import Local
 from bzt.utils import BetterDict, Environment
@@ -24,12 +25,12 @@ from tollgate.taurus.jmeter import (
     LOGGED,
     QUIET,
     InstalledJMeter,
-    WholeRecords,
     direct_hosts,
     thread_logging,
 )
 from tollgate.taurus.rerun_load import rerun_load
 from tollgate.taurus.shared import under_way
+from tollgate.taurus.whole_records import WholeRecords
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
@@ -206,6 +207,17 @@ def test_each_line_of_a_long_record_is_looked_at_once():
     lines = [Counted('1,"first\n'), *[Counted("more\n")] * 1000, Counted('last"\n')]
     assert list(whole_records(lines).get_lines()) == ["".join(lines)]
     assert len(Counted.counted) == len(lines)
+
+
+@pytest.mark.parametrize("listeners", [[], [object()]])
+def test_bzt_reads_the_samples_for_reporters_of_its_own_alone(monkeypatch, listeners):
+    jmeter, aggregator = InstalledJMeter(), ConsolidatingAggregator()
+    monkeypatch.setattr(JMeterExecutor, "startup", lambda _: None)
+    jmeter.engine = SimpleNamespace(aggregator=aggregator)
+    jmeter.reader, aggregator.listeners = JTLReader("kpi.jtl", logging.getLogger(), None), listeners
+    aggregator.underlings.append(jmeter.reader)
+    jmeter.startup()
+    assert aggregator.underlings == [jmeter.reader] * len(listeners)
 
 
 START = "TESTSTART.MS"

@@ -1,13 +1,10 @@
 """What the service `progress` says of each execution."""
 
-import logging
 import time
 from types import SimpleNamespace
 
 import pytest
 from bzt import TaurusConfigError
-from bzt.modules.aggregator import ConsolidatingAggregator
-from bzt.modules.jmeter import JTLReader
 from bzt.utils import BetterDict
 
 from tollgate.taurus.progress import Progress
@@ -16,7 +13,6 @@ HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads,"
     "Latency,Connect"
 )
-LOG = logging.getLogger("test")
 
 
 class Executor:
@@ -37,7 +33,6 @@ def execution(folder, label, failures, properties):
     return Executor(
         label=label,
         kpi_jtl=str(jtl),
-        reader=JTLReader(str(jtl), LOG, None),
         properties=BetterDict.from_dict(properties),
         start_time=time.time() - 1000,
     )
@@ -53,17 +48,10 @@ def line(tmp_path):
             execution(tmp_path, f"e{number}", count, properties)
             for number, count in enumerate(failures)
         ]
-        aggregator = ConsolidatingAggregator()
-        aggregator.engine = SimpleNamespace(check_interval=1, config=BetterDict())
         progress = Progress()
-        progress.engine = SimpleNamespace(
-            provisioning=SimpleNamespace(executors=executors), aggregator=aggregator
-        )
+        progress.engine = SimpleNamespace(provisioning=SimpleNamespace(executors=executors))
         progress.prepare()
-        for each in executors:
-            aggregator.add_underling(each.reader)
         progress.startup()
-        list(aggregator.datapoints(final_pass=True))
         return progress._line(executors[-1])
 
     return of

@@ -12,7 +12,7 @@ from support import run_folder
 from support.archived import unpacked
 from tollgate.report import dashboard
 from tollgate.report.pages.kit import assemble
-from tollgate.report.pages.run.write import judged
+from tollgate.report.pages.run.write import judge_and_write, judged
 from tollgate.report.pages.runs import build
 from tollgate.targets.sides import VARIABLE
 from tollgate.taurus.report import Report
@@ -74,7 +74,7 @@ def test_a_run_leaves_a_record_in_the_history_and_a_step_of_a_bisect_none(
     monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
     run = unpacked("check-pass", tmp_path / "20261124T081500Z-check")
     report.engine.artifacts_dir = str(run)
-    under_way(report.engine).judged = judged(run)
+    under_way(report.engine).judged = judge_and_write(run)
     places = run / "history.jsonl", tmp_path / "history"
     monkeypatch.setenv(VARIABLE, "{}")
     report.post_process()

@@ -21,9 +21,9 @@ from tollgate.capacity.record import CapacityRecord, TrialRecord, arrivals_path,
 from tollgate.capacity.search import ceiling_of, most_lost, next_ask, next_ceiling_ask
 from tollgate.capacity.trials import trial_of
 from tollgate.plan.iterations import Iteration
+from tollgate.samples.growing import Growing
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
-from tollgate.samples.store import Growing
 from tollgate.workers.cpu import ProcessTree
 
 #: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
@@ -49,6 +49,7 @@ class Search:
         executor: object,
         folder: Path,
         record: CapacityRecord,
+        samples: Growing,
         log: logging.Logger,
         clock: Callable[[], float] = time.time,
         of: Iteration | None = None,
@@ -61,7 +62,7 @@ class Search:
         self.longest_s = of.longest_s if of else sum(timeouts_ms) / 1000
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
-        self.samples = Growing(executor.kpi_jtl)
+        self.samples = samples
         self.ceilings: list[Trial] = []
         self.trials: list[Trial] = []
         self.running: Running | None = None

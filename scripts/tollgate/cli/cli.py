@@ -9,6 +9,8 @@ tollgate judge RUN --json               print it as verdict.json has it
 tollgate report RUN                     make its page and dashboards again; of a study as well
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
+tollgate export RUN --otlp URL          send it to a collector of OpenTelemetry, with its own times
+tollgate export RUN --openmetrics FILE  write it as OpenMetrics text
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
 tollgate history [PLACE...] [--gate]    what earlier runs found, with steps and their commits
 tollgate engine k/N                     be a remote engine for a run with ENGINES
@@ -37,6 +39,7 @@ from tollgate.cli import (
     bisect,
     doctor,
     engine,
+    export,
     forecast,
     gui,
     history,
@@ -56,6 +59,9 @@ from tollgate.report import study as study_report
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.pages.runs import build as runs_page
+
+#: Commands of modules of their own, in the order of the help.
+OWN = (init, bisect, export, merge, history, engine, forecast, plan, gui, new_target, doctor)
 
 
 def main() -> None:
@@ -111,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (init, bisect, merge, history, engine, forecast, plan, gui, new_target, doctor):
+    for each in OWN:
         each.add_to(commands)
     return parser
 

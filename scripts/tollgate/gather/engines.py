@@ -58,6 +58,8 @@ def _with_workers(
     run: Path, merged: Manifest, planned: Execution, found: MeasuredExecution
 ) -> MeasuredExecution:
     """With what is known of workers that remote engines have asked: the controller has them."""
+    if planned.exported is not None:
+        found = replace(found, facts=replace(found.facts, acknowledged=planned.exported))
     if not planned.targets:
         return found
     watched = workers.watched(run, merged, planned, None)

@@ -190,6 +190,8 @@ def _facts_of_record(
         notes=(*notes, *([] if manifest.seal else [UNSEALED])),
         lint=tuple(planned.lint),
         url=planned.url,
+        rows=jtl and jtl.rows,
+        acknowledged=planned.exported,
     )
 
 

@@ -53,10 +53,18 @@ def together(
             url=first.facts.url,
             notes=tuple(dict.fromkeys(it for part in parts for it in part.facts.notes)),
             lint=tuple(dict.fromkeys(it for part in parts for it in part.facts.lint)),
+            rows=_sum(part.facts.rows for part in parts),
+            acknowledged=_sum(part.facts.acknowledged for part in parts),
         ),
         forecast=_forecast(forecasts) if forecasts else None,
         engines=tuple(known),
     )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """None where one of them is not known."""
+    found = list(counts)
+    return None if None in found else sum(found)
 
 
 def _label(parts: Sequence[LabelData]) -> LabelData:

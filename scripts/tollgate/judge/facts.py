@@ -53,6 +53,20 @@ class EarlyEnd:
     """Whether it was brought about by what the service answered."""
 
 
+@written
+class Exported:
+    """How many samples a collector of OpenTelemetry has, by its own word."""
+
+    samples: Count
+    """Rows of the JTL in what it has acknowledged."""
+    of: Count
+    """Rows of the JTL."""
+
+    @property
+    def line(self) -> str:
+        return f"exported {self.samples:,} of {self.of:,} samples"
+
+
 @dataclass(frozen=True)
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen."""
@@ -93,6 +107,16 @@ class ExecutionFacts:
     """Thread groups that ended before their time."""
     url: str | None = None
     """Of the service that was asked, where it is none of the run's own."""
+    rows: int | None = None
+    """Of the JTL."""
+    acknowledged: int | None = None
+    """Of those, rows in what a collector has acknowledged."""
+
+    @property
+    def exported(self) -> Exported | None:
+        """None where nothing was exported."""
+        known = None not in (self.rows, self.acknowledged)
+        return Exported(self.acknowledged, self.rows) if known else None
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ def _judged(
         lint=execution.facts.lint,
         course=execution.course,
         background_cpu=execution.resources.background_cpu,
+        exported=execution.facts.exported,
     )
 
 

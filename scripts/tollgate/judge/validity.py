@@ -224,6 +224,12 @@ def warnings_of(execution: MeasuredExecution, settings: JudgeSettings) -> Iterat
             "nor watched, and who else asked it meanwhile is not known"
         )
     yield from execution.facts.notes
+    exported = execution.facts.exported
+    if exported and exported.samples != exported.of:
+        yield (
+            f"{exported.line}: the collector has not taken the others; `tollgate export` sends all "
+            "of them again"
+        )
     yield from cut_short_warnings(execution, settings)
     yield from resource_warnings(execution)
     if execution.comparison:

@@ -22,7 +22,7 @@ from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.forecast.model import ForecastResult
-from tollgate.judge.facts import InterimHistory
+from tollgate.judge.facts import Exported, InterimHistory
 from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.processes import WorkerFacts
 
@@ -192,6 +192,8 @@ class ExecutionVerdict:
     capacity: Unwritten[Searched | None] = None
     background_cpu: BackgroundCpu | None = None
     """Background CPU load while the execution measured; null where not known."""
+    exported: Exported | None = None
+    """What was exported by OpenTelemetry; null where nothing was."""
 
     @property
     def background_lines(self) -> list[str]:

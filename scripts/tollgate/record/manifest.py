@@ -134,6 +134,7 @@ class Execution:
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     background_cpu: what others took of the cores while it measured, None where that is not known.
+    exported: rows of the JTL in what a collector has acknowledged; None where nothing was exported.
     undivided_properties: of a share, the properties of the whole load in place of its own; None for
     those that the whole does not have.
     """
@@ -167,6 +168,7 @@ class Execution:
     bytes: int | None = None
     sha256: str | None = None
     background_cpu: BackgroundCpu | None = None
+    exported: int | None = None
     undivided_properties: Annotated[
         dict[str, str | None], _names("undivided_properties", "whole")
     ] = field(default_factory=dict)

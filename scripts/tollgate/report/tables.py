@@ -52,8 +52,9 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
     if results := execution.criteria:
         results = by_severity(results) if worst_first else results
         yield criteria_table(results, bool(execution.course))
+    exported = [execution.exported.line] if execution.exported else []
     forecast = [forecast_line(execution.forecast)] if execution.forecast else []
-    if seen := [*forecast, *worker_lines(execution), *execution.background_lines]:
+    if seen := [*forecast, *worker_lines(execution), *execution.background_lines, *exported]:
         yield seen
 
 

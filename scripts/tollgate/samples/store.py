@@ -71,11 +71,12 @@ class Store:
             yield from (each.result() for each in asked)
 
     @contextmanager
-    def until(self, ended_ms: int) -> Iterator[None]:
-        """Meanwhile the store has those samples alone that had ended by then (epoch ms)."""
+    def until(self, ended_ms: int, after_ms: int = 0) -> Iterator[None]:
+        """Meanwhile the store has those samples alone that had ended by then, and after that (both
+        epoch ms)."""
         self.execute("ALTER VIEW samples RENAME TO all_samples")
         self.execute(f"""CREATE VIEW samples AS SELECT * FROM all_samples
-            WHERE start_ms + elapsed_ms <= {ended_ms}""")
+            WHERE start_ms + elapsed_ms > {after_ms} AND start_ms + elapsed_ms <= {ended_ms}""")
         try:
             yield
         finally:
@@ -118,34 +119,6 @@ def using(source: Store | str | Path) -> Iterator[Store]:
     else:
         with open_store(source) as store:
             yield store
-
-
-class Growing:
-    """The samples of a JTL that JMeter still writes; each reading takes in what is new."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tollgate-")
-        self._parts: list[str] = []
-        self._begin: Place | None = None
-
-    @contextmanager
-    def read(self) -> Iterator[Store]:
-        """The store of all samples that are whole by now. Raises JtlError as open_store does."""
-        layout = read_layout(self.path)
-        if self._begin and self.path.stat().st_size < self._begin.offset:
-            self._forget()
-        with database(self.path) as con:
-            target = Path(self._folder.name) / f"{len(self._parts)}.parquet"
-            piece = write_parquet(con, self.path, layout, target, self._begin, grows=True)
-            self._parts.append(quoted(target))
-            self._begin = piece.end
-            files = ", ".join(self._parts)
-            con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet([{files}])")
-            yield Store(con, self.path, layout, piece.cut)
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
+from tollgate.samples.growing import Growing
 from tollgate.samples.layout import JtlError, peek_test_start
-from tollgate.samples.store import Growing, Store
+from tollgate.samples.store import Store
 
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2.0
@@ -34,12 +34,14 @@ class Decider(Protocol):
 class SampleWatch:
     """Has a decider evaluate the samples of an execution whenever that is due."""
 
-    def __init__(self, decider: Decider, jtl: Path, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, decider: Decider, samples: Growing, now: Callable[[], float] = time.time
+    ) -> None:
         """now: seconds since the epoch."""
         self.decider = decider
         self.now = now
-        self._jtl = jtl
-        self._samples = Growing(jtl)
+        self._samples = samples
+        samples.keeps = True
         self.not_before = 0.0
 
     def look(self) -> Any:
@@ -62,10 +64,11 @@ class SampleWatch:
 
     def origin_s(self) -> float | None:
         """When JMeter began, in seconds since the epoch: its file says so with the first sample."""
-        if not self._jtl.is_file() or not self._jtl.stat().st_size:
+        jtl = self._samples.path
+        if not jtl.is_file() or not jtl.stat().st_size:
             return None
         try:
-            origin_ms = peek_test_start(self._jtl)
+            origin_ms = peek_test_start(jtl)
         except JtlError:
             return None
         return None if origin_ms is None else origin_ms / 1000

@@ -38,7 +38,14 @@ from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER
 from tollgate.targets.scenarios import executions_of, given_properties, script_of
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.shared import end_by_stdin, is_running, problems_as, property_of, under_way
+from tollgate.taurus.shared import (
+    end_by_stdin,
+    is_running,
+    problems_as,
+    property_of,
+    samples_of,
+    under_way,
+)
 
 
 @configured
@@ -142,6 +149,8 @@ class Capacity(OwnLoad):
         super().startup()
         if self.idle_port is None:
             return
+        for executor in self.engine.provisioning.executors:
+            samples_of(self.engine, executor).keeps = True
         self.idle = subprocess.Popen(
             ["node", str(IDLE_SERVER), str(self.idle_port)],
             stdin=subprocess.PIPE,
@@ -159,9 +168,10 @@ class Capacity(OwnLoad):
         for executor in self.engine.provisioning.executors if self.records else ():
             if is_running(executor) and Path(executor.kpi_jtl).exists():
                 if executor not in self.searches:
-                    given = executor, self.folder, self.records[executor.label], self.log
+                    given = executor, self.folder, self.records[executor.label]
+                    samples = samples_of(self.engine, executor)
                     of = self.passes.get(executor.label)
-                    self.searches[executor] = Search(*given, of=of)
+                    self.searches[executor] = Search(*given, samples, self.log, of=of)
                 self.searches[executor].go_on(time.time())
         return super().check()
 

@@ -55,7 +55,7 @@ from tollgate.taurus.decision_loop import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.rehearsal import RehearsalError, rehearse
-from tollgate.taurus.shared import problems_as, property_of, under_way
+from tollgate.taurus.shared import problems_as, property_of, samples_of, under_way
 from tollgate.taurus.sided_plan import OwnPlanCompared, send_to_sides
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
@@ -240,7 +240,8 @@ class Compare(OwnLoad):
         shares, used_ms = recorder and recorder.shares, self._watch_cpu()
         labels = labels_of(plan, self.record.left_out)
         self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares, used_ms)
-        self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
+        samples = samples_of(self.engine, self.executor)
+        self.watches[self.executor] = SampleWatch(self.decider, samples)
 
     def _watch_cpu(self) -> UsedMs | None:
         """Note whose CPU time is compared; what finds it by second, None where nothing can."""

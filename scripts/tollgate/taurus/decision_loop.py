@@ -11,7 +11,7 @@ from bzt.engine import EngineModule
 from tollgate.gather.context import ExecutionContext, contexts
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import SampleWatch
-from tollgate.taurus.shared import is_running, under_way
+from tollgate.taurus.shared import is_running, samples_of, under_way
 
 
 def watches(
@@ -24,7 +24,7 @@ def watches(
     found = {}
     for executor, each in zip(executors, judged_with, strict=True):
         if decider := decider_of(each):
-            found[executor] = SampleWatch(decider, Path(executor.kpi_jtl))
+            found[executor] = SampleWatch(decider, samples_of(module.engine, executor))
     return found
 
 

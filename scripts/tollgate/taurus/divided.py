@@ -61,6 +61,7 @@ class RemoteEngine:
                 targets=[],
                 clock_steps=[],
                 background_cpu=None,
+                exported=None,  # the controller has exported the samples of all
                 bytes=None,
                 sha256=None,
                 **self._by_its_clock(planned, "began", "ended", "stop_requested_at"),

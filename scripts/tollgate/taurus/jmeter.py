@@ -15,12 +15,11 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from bzt.modules.jmeter import JMeter, JMeterExecutor
-from bzt.utils import FileReader
 
 from tollgate.base.paths import java_finds
 from tollgate.base.text import java_escaped
@@ -30,11 +29,11 @@ from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
-from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.thread_ends import thread_ends
+from tollgate.taurus.whole_records import WholeRecords
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
@@ -122,6 +121,13 @@ class InstalledJMeter(JMeterExecutor):
         csv = getattr(self.reader, "csvreader", None)
         if csv is not None:
             csv.file = WholeRecords(csv.file)
+
+    def startup(self) -> None:
+        """Spare bzt's reading of the samples where none of its own reporters listens."""
+        aggregator = self.engine.aggregator
+        if not getattr(aggregator, "listeners", True) and self.reader in aggregator.underlings:
+            aggregator.underlings.remove(self.reader)
+        super().startup()
 
     def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
         """Start JMeter in the plan's own folder, with `own_arguments`.
@@ -310,36 +316,3 @@ class InstalledJMeter(JMeterExecutor):
     def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
         """Leave cookie managers as the plan has them; bzt would write its own choice over theirs,
         which JMeter has made its default since."""
-
-
-class WholeRecords:
-    """bzt's reader of a growing JTL, but for messages that hold line breaks.
-
-    bzt takes lines for records: with half of a quoted message at hand it reads half a record and
-    ends the run with a TypeError. A quote that is never closed holds back no more than a record may
-    be long; what it is of, jtl_check says when the run has ended. is_over: nothing more is read.
-    """
-
-    def __init__(self, file: FileReader) -> None:
-        self._file = file
-        self._held: list[str] = []
-        self._length = 0
-        self._is_quoted = False
-        self.is_over = False
-
-    def get_lines(self, size: int = -1, last_pass: bool = False) -> Iterator[str]:
-        """Whole records; what is not finished yet comes first the next time."""
-        if self.is_over:
-            return
-        for line in self._file.get_lines(size=size, last_pass=last_pass):
-            self._held.append(line)
-            self._length += len(line)
-            self._is_quoted ^= line.count('"') % 2 == 1
-            is_whole = line.endswith("\n") and not self._is_quoted
-            if is_whole or self._length > RECORD_BYTES:
-                record = "".join(self._held)
-                self._held, self._length, self._is_quoted = [], 0, False
-                yield record
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._file, name)

@@ -7,27 +7,29 @@ it prints every one of them.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from bzt.engine import Service
-from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-from tollgate.taurus.shared import is_running, property_of, under_way
+from tollgate.samples.layout import JtlError
+from tollgate.samples.store import Store
+from tollgate.taurus.shared import is_running, property_of, samples_of, under_way
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
 LONGEST_PERIOD = 300.0
 
 
-class Failures(AggregatorListener):
-    """Counts the failures of one execution; Taurus's aggregator adds up all of them."""
+class Count:
+    """The requests of one execution that were read so far, and how many of them failed."""
 
     def __init__(self) -> None:
-        self.failed = 0
+        self.read = self.failed = 0
 
-    def aggregated_second(self, data: dict) -> None:
-        """Count those of one more second."""
-        self.failed += data[DataPoint.CURRENT][""][KPISet.FAILURES]
+    def take(self, new: Store) -> None:
+        ((read, failed),) = new.rows("SELECT count(*), count(*) FILTER (NOT ok) FROM samples")
+        self.read, self.failed = self.read + read, self.failed + failed
 
 
 class Progress(Service):
@@ -35,15 +37,15 @@ class Progress(Service):
 
     def __init__(self) -> None:
         super().__init__()
-        self.failures: dict[object, Failures] = {}
+        self.counts: dict[object, Count] = {}
         self.said_at = 0.0
 
     def startup(self) -> None:
-        """Listen to what Taurus reads from each JTL file; no execution had one before."""
+        """Listen to what is read of each JTL; no execution had one before."""
         super().startup()
         for executor in self.engine.provisioning.executors:
-            self.failures[executor] = Failures()
-            executor.reader.add_listener(self.failures[executor])
+            count = self.counts[executor] = Count()
+            samples_of(self.engine, executor).listen(count.take)
 
     def check(self) -> bool:
         """Say something if it is time to."""
@@ -66,10 +68,11 @@ class Progress(Service):
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"
-        count = self.failures[executor].failed
-        failed = f", {count} failed so far" if count else ""
-        read = executor.reader.read_records
-        return f"{executor.label}: {at}, {read} requests read{failed}"
+        with suppress(JtlError):  # `verdict` says so; until then there is no harm in load
+            samples_of(self.engine, executor).advance()
+        count = self.counts[executor]
+        failed = f", {count.failed} failed so far" if count.failed else ""
+        return f"{executor.label}: {at}, {count.read} requests read{failed}"
 
 
 def period(elapsed_s: float) -> float:

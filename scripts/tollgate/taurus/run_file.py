@@ -47,6 +47,7 @@ MODULES = {
     "capacity": SearchSettings,
     "targets": TargetsSettings,
     "progress": NoSettings,
+    "export": NoSettings,
     "report": ReportSettings,
     "verdict": VerdictSettings,
     "passfail": NoSettings,

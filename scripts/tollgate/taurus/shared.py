@@ -24,6 +24,7 @@ from tollgate.forecast.model import Followed
 from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
+from tollgate.samples.growing import Growing
 from tollgate.study.model import StudyResult
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
@@ -64,8 +65,9 @@ class RunUnderWay:
     watching, background, worker_cpu: of `targets`. position: of a study, a comparison or
     `stop-when-decided`, where an executor stands: (executor, seconds asked for, seconds elapsed) to
     text, None where it can't say. judged: by `verdict`. share: by `load`, of a run that sends a
-    part of a load; remote: the RemoteLoad of one whose load engines send. study:
-    by `study`. composed: by the engine, the Composed of a run of a service.
+    part of a load; remote: the RemoteLoad of one whose load engines send. study: by `study`.
+    composed: by the engine, the Composed of a run of a service. samples: of each executor, by
+    `samples_of`.
     """
 
     executions: defaultdict[str, PreparedExecution] = field(
@@ -81,6 +83,7 @@ class RunUnderWay:
     remote: Any = None
     study: StudyResult | None = None
     composed: Any = None
+    samples: dict[Any, Growing] = field(default_factory=dict)
 
     @property
     def is_shared(self) -> bool:
@@ -94,6 +97,15 @@ def under_way(engine: Engine) -> RunUnderWay:
     if not hasattr(engine, "run_under_way"):
         engine.run_under_way = RunUnderWay()
     return engine.run_under_way
+
+
+def samples_of(engine: Engine, executor: Any) -> Growing:
+    """The one reader of what an executor's JMeter writes. It keeps only samples that somebody looks
+    at. Listeners are added at `startup`, before the first reading."""
+    readers = under_way(engine).samples
+    if executor not in readers:
+        readers[executor] = Growing(executor.kpi_jtl, keeps=False)
+    return readers[executor]
 
 
 def is_running(executor: Any) -> bool:

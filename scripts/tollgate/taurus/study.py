@@ -25,8 +25,8 @@ from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean, duration_text
 from tollgate.record import manifest
 from tollgate.report import study as report
+from tollgate.samples.growing import Growing
 from tollgate.samples.layout import JtlError
-from tollgate.samples.store import Growing
 from tollgate.study import autocannon, settings
 from tollgate.study import record as study_run
 from tollgate.study.cpu import StudyCpuRecorder

@@ -1,0 +1,70 @@
+"""`tollgate export RUN --otlp URL | --openmetrics FILE`: what a run has measured, for others."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tollgate.base.text import UserError
+from tollgate.export import openmetrics
+from tollgate.export.events import verdict_events
+from tollgate.export.finished import Finished
+from tollgate.judge.facts import Exported
+from tollgate.record import manifest
+from tollgate.record.manifest import Manifest
+from tollgate.report.pages.run.write import judged
+
+#: Seconds for the collector to take one message.
+TAKEN_S = 30.0
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser("export", help="send an archived run to a collector")
+    parser.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
+    to = parser.add_mutually_exclusive_group(required=True)
+    to.add_argument("--otlp", metavar="URL", help="of a collector, such as http://127.0.0.1:4318")
+    to.add_argument("--openmetrics", metavar="FILE", type=Path, help="write this text, or - for it")
+    parser.set_defaults(command=export)
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Export with the run's own times. Raises UserError, also for what a run left that can't be
+    read."""
+    record = manifest.read(arguments.run)
+    finished = Finished(arguments.run, record)
+    if arguments.otlp:
+        return _send(arguments.run, record, finished, arguments.otlp)
+    if str(arguments.openmetrics) == "-":
+        openmetrics.write(finished.moments(), sys.stdout)
+    else:
+        with arguments.openmetrics.open("w", encoding="utf-8") as file:
+            openmetrics.write(finished.moments(), file)
+    return 0
+
+
+def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
+    # OpenTelemetry takes a fifth of a second to import, from each other command too.
+    from tollgate.export.otel import resource_of, to_logs, to_metrics
+    from tollgate.export.otlp import Message, Sender
+
+    if not url.startswith(("http://", "https://")):
+        raise UserError(f"--otlp is {url!r}: write a URL, such as http://127.0.0.1:4318")
+    sender, resource = Sender(url), resource_of(run, record)
+    for moment in finished.moments():
+        points = to_metrics(moment.metrics, resource, finished.began_s, moment.at_s)
+        last = Message(points, moment.rows)
+        sender.offer(last)
+        if not sender.flush(TAKEN_S):
+            break
+    else:
+        ended_s = max(it.ended or 0.0 for it in record.executions)
+        decided = verdict_events(judged(run, record).verdict, record, ended_s)
+        sender.offer(last, to_logs(decided, resource))
+        sender.flush(TAKEN_S)
+    for name, rows in finished.of.items():
+        print(f"{name}: {Exported(sender.acknowledged.get(name, 0), rows).line}")
+    if sender.problem:
+        raise UserError(f"{url}: {sender.problem}")
+    return 0

@@ -1,0 +1,83 @@
+"""What was decided of a run, as events: criteria and findings, executions that ended early, and the
+verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tollgate.compare import words
+from tollgate.judge.verdicts import FAIL, PASS, ExecutionVerdict, RunVerdict
+from tollgate.record.manifest import Execution, Manifest
+
+STARTED, ENDED_EARLY, DECIDED, VERDICT = (
+    f"tollgate.{name}"
+    for name in ("run.started", "execution.ended_early", "criterion.decided", "verdict")
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """at_s: when, in seconds since the epoch. is_bad: worth a warning."""
+
+    name: str
+    at_s: float
+    text: str
+    attributes: dict[str, str | bool | int | float] = field(default_factory=dict)
+    is_bad: bool = False
+
+
+def started(manifest: Manifest, at_s: float) -> Event:
+    names = ", ".join(it.name for it in manifest.executions)
+    return Event(STARTED, at_s, f"{manifest.kind} of {names}", {"tollgate.kind": manifest.kind})
+
+
+def ended_early(planned: Execution, at_s: float) -> Event:
+    """A look has decided it, or a criterion has stopped it."""
+    why = f"stopped by {planned.stopped_by}" if planned.stopped_by else "every criterion decided"
+    about = {"tollgate.execution": planned.name}
+    text = f"{planned.name}: {why}"
+    return Event(ENDED_EARLY, at_s, text, about, is_bad=bool(planned.stopped_by))
+
+
+def verdict_events(verdict: RunVerdict, manifest: Manifest, at_s: float) -> Iterator[Event]:
+    """Of a run that has been judged. at_s: when."""
+    planned = {it.name: it for it in manifest.executions}
+    for judged in verdict.executions:
+        yield from _decisions(judged, planned.get(judged.name), at_s)
+    reasons = "; ".join(it.text for it in verdict.reasons)
+    text = f"{verdict.verdict}: {reasons}" if reasons else verdict.verdict
+    about = {"tollgate.verdict": verdict.verdict, "tollgate.exit_code": verdict.exit_code}
+    yield Event(VERDICT, at_s, text, about, is_bad=verdict.verdict != PASS)
+
+
+def _decisions(judged: ExecutionVerdict, planned: Execution | None, at_s: float) -> Iterator[Event]:
+    """Each when its verdict was settled, where looks tell."""
+
+    def settled_s(after_s: float | None) -> float:
+        if after_s is None or not (planned and planned.began):
+            return at_s
+        return planned.began + planned.warmup + after_s
+
+    for it in judged.criteria:
+        about = {
+            "tollgate.execution": judged.name,
+            "tollgate.criterion": it.criterion,
+            "tollgate.verdict": it.verdict,
+            "tollgate.decides": it.decides,
+            "tollgate.limit": it.limit,
+        }
+        about |= {} if it.observed is None else {"tollgate.observed": it.observed}
+        when_s, text = settled_s(it.decided_after_s), it.line_with_reason
+        yield Event(DECIDED, when_s, text, about, is_bad=it.verdict == FAIL)
+    if compared := judged.comparison:
+        for it in compared.gate.findings:
+            about = {
+                "tollgate.execution": judged.name,
+                "tollgate.label": it.label,
+                "tollgate.metric": it.metric,
+                "tollgate.verdict": it.verdict,
+                "tollgate.decides": it.gates,
+            }
+            text = words.line(it, words.effect_of(compared, it))
+            yield Event(DECIDED, settled_s(it.at_s), text, about, is_bad=it.verdict == FAIL)

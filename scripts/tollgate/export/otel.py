@@ -1,0 +1,106 @@
+"""Metrics and events as the records of OpenTelemetry's SDK.
+
+The SDK's instruments take one value a call and stamp it with their own clock. Here counts come by
+the thousand, and those of a run that has ended have times of their own, so its records are filled
+directly.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from opentelemetry._logs import LogRecord, SeverityNumber
+from opentelemetry.sdk._logs import ReadableLogRecord
+from opentelemetry.sdk.metrics import export as sdk
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+from tollgate.export.events import Event
+from tollgate.export.metrics import Metric
+from tollgate.record.manifest import Manifest
+from tollgate.stats.exponential import Exponential
+
+_CUMULATIVE = sdk.AggregationTemporality.CUMULATIVE
+_SCOPE = InstrumentationScope("tollgate")
+_NS = 1_000_000_000
+_COMMIT = re.compile("[0-9a-f]{7,64}")
+
+
+def resource_of(run: Path, manifest: Manifest) -> Resource:
+    """Who says it: the run, by the semantic conventions. What OTEL_RESOURCE_ATTRIBUTES and
+    OTEL_SERVICE_NAME say goes before."""
+    known = manifest.environment
+    commit = str(known.get("commit", "")).removesuffix("-dirty")
+    found = {
+        "service.name": "tollgate",
+        "service.version": known.get("versions", {}).get("tollgate", "unknown"),
+        "service.instance.id": run.resolve().name,
+        "host.name": platform.node(),
+        "host.arch": platform.machine(),
+        "os.type": platform.system().lower(),
+        "tollgate.kind": manifest.kind,
+    }
+    found |= {"vcs.ref.head.revision": commit} if _COMMIT.fullmatch(commit) else {}
+    return Resource.create(found | dict(OTELResourceDetector().detect().attributes))
+
+
+def to_metrics(
+    metrics: Iterable[Metric], resource: Resource, began_s: float, at_s: float
+) -> sdk.MetricsData:
+    """Points of at_s with all since began_s, both in seconds since the epoch."""
+    span = round(began_s * _NS), round(at_s * _NS)
+    made = [sdk.Metric(it.name, it.description, it.unit, _data(it, *span)) for it in metrics]
+    scope = sdk.ScopeMetrics(_SCOPE, made, "")
+    return sdk.MetricsData([sdk.ResourceMetrics(resource, [scope], "")])
+
+
+def _data(metric: Metric, began: int, at: int) -> sdk.DataT:
+    if metric.kind == "histogram":
+        points = [_histogram(attributes, it, began, at) for attributes, it in metric.points]
+        return sdk.ExponentialHistogram(points, _CUMULATIVE)
+    points = [sdk.NumberDataPoint(*(it[0], began, at, it[1])) for it in metric.points]
+    if metric.kind == "gauge":
+        return sdk.Gauge(points)
+    return sdk.Sum(points, _CUMULATIVE, is_monotonic=metric.kind == "counter")
+
+
+def _histogram(
+    attributes: dict[str, str], of: Exponential, began: int, at: int
+) -> sdk.ExponentialHistogramDataPoint:
+    return sdk.ExponentialHistogramDataPoint(
+        attributes=attributes,
+        start_time_unix_nano=began,
+        time_unix_nano=at,
+        count=of.total,
+        sum=of.sum,
+        scale=of.scale,
+        zero_count=of.zeros,
+        positive=sdk.Buckets(*of.dense()),
+        negative=sdk.Buckets(0, []),
+        flags=0,
+        min=of.least,
+        max=of.most,
+    )
+
+
+def to_logs(events: Iterable[Event], resource: Resource) -> list[ReadableLogRecord]:
+    """Log records with a name each, which makes them events."""
+    return [
+        ReadableLogRecord(
+            LogRecord(
+                timestamp=round(it.at_s * _NS),
+                observed_timestamp=round(it.at_s * _NS),
+                severity_number=SeverityNumber.WARN if it.is_bad else SeverityNumber.INFO,
+                severity_text="WARN" if it.is_bad else "INFO",
+                body=it.text,
+                attributes=it.attributes,
+                event_name=it.name,
+            ),
+            resource,
+            _SCOPE,
+        )
+        for it in events
+    ]

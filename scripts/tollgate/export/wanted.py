@@ -1,0 +1,49 @@
+"""Whether a run is exported: OpenTelemetry's own variables say. Imports nothing of it, so that runs
+without them do not pay for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_PROTOCOL = "http/protobuf"
+#: Seconds between two messages, by default and at least. OpenTelemetry's default of a minute is too
+#: long for loads of some minutes.
+USUAL_S, SHORTEST_S = 5.0, 1.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the variables ask for. problem: why they ask for something else than there is, empty for
+    nothing."""
+
+    metrics: bool = False
+    logs: bool = False
+    every_s: float = USUAL_S
+    problem: str = ""
+
+
+def wanted(environment: Mapping[str, str]) -> Wanted:
+    """By the names of OpenTelemetry's specification, "OTLP Exporter Configuration" and "SDK
+    Environment Variables"."""
+
+    def given(name: str) -> str:
+        return environment.get(name, "").strip()
+
+    both = given("OTEL_EXPORTER_OTLP_ENDPOINT")
+    is_off = given("OTEL_SDK_DISABLED").lower() == "true"
+    if is_off or given("OTEL_METRICS_EXPORTER") not in ("", "otlp"):
+        return Wanted()
+    if not (both or given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
+        return Wanted()
+    for name in ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        if (protocol := given(name)) not in ("", _PROTOCOL):
+            return Wanted(
+                problem=f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, "
+                "and the endpoint to the port for it, mostly 4318"
+            )
+    logs = both or given("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+    has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER") in ("", "otlp")
+    every_ms = given("OTEL_METRIC_EXPORT_INTERVAL")
+    every_s = max(int(every_ms) / 1000, SHORTEST_S) if every_ms.isdecimal() else USUAL_S
+    return Wanted(True, has_logs, every_s)

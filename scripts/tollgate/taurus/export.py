@@ -1,0 +1,130 @@
+"""Taurus service `export`: sends what a run measures to a collector of OpenTelemetry, while it
+measures, where OpenTelemetry's own variables ask for that. Neither load nor verdict depends on it.
+
+It stands behind those that end executions, whose decisions it tells.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bzt.engine import Service
+
+from tollgate.export.events import Event, ended_early, started, verdict_events
+from tollgate.export.wanted import Wanted, wanted
+from tollgate.gather.context import contexts
+from tollgate.samples.layout import JtlError
+from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
+
+if TYPE_CHECKING:
+    from tollgate.export.live import LiveExport
+
+
+class Export(Service):
+    """Reads the samples of each execution every few seconds, and has them sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = Wanted()
+        self.export: LiveExport | None = None
+        self.next_at = 0.0
+        self.told: set[str] = set()
+
+    def prepare(self) -> None:
+        """Know whether anybody wants it."""
+        super().prepare()
+        self.wanted = wanted(os.environ)
+        if self.wanted.problem:
+            self.log.warning("export: nothing is exported: %s", self.wanted.problem)
+
+    def startup(self) -> None:
+        """Follow all executions, by what `verdict` has recorded."""
+        super().startup()
+        known = under_way(self.engine)
+        if self.wanted.metrics and known.manifest:
+            with self._harmless():
+                self._begin(Path(self.engine.artifacts_dir), known)
+
+    def _begin(self, run: Path, known: RunUnderWay) -> None:
+        # OpenTelemetry takes a fifth of a second to import, from those alone who export.
+        from tollgate.export.live import LiveExport
+        from tollgate.export.otlp import Sender
+
+        sender = Sender(with_logs=self.wanted.logs, warn=self._warn)
+        self.export = LiveExport(run, known.manifest, sender, self._warn)
+        judged_with = contexts(run, known.manifest)
+        executors = self.engine.provisioning.executors
+        for executor, of in zip(executors, judged_with, strict=True):
+            self.export.follow(of, samples_of(self.engine, executor), known.remote is None)
+        self.export.offer([started(known.manifest, time.time())])
+
+    def _warn(self, problem: str) -> None:
+        self.log.warning("export: %s; load and verdict do not depend on it", problem)
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Whatever goes wrong ends the export, and nothing else."""
+        try:
+            yield
+        except Exception as problem:
+            self.log.debug("export: failed", exc_info=True)
+            self._warn(str(problem) or repr(problem))
+            if self.export:
+                self.export.stop()
+            self.export = None
+
+    def check(self) -> bool:
+        """Send what is new, if it is time to."""
+        if self.export and time.monotonic() >= self.next_at:
+            self.next_at = time.monotonic() + self.wanted.every_s
+            with self._harmless():
+                self._read()
+                self.export.offer(self._ended_early())
+        return super().check()
+
+    def shutdown(self) -> None:
+        """Send the last samples, and note how many of all are acknowledged: JMeter has ended, and
+        the run is not judged yet."""
+        super().shutdown()
+        if self.export:
+            with self._harmless():
+                self._read()
+                executors = self.engine.provisioning.executors
+                all_cut = self.engine.stopping_reason is not None
+                self.export.end([it.label for it in executors if all_cut or _was_ended(it)])
+                rows = self.export.rows
+                for planned in under_way(self.engine).manifest.executions:
+                    planned.exported = rows[planned.name]
+
+    def post_process(self) -> None:
+        """Send the verdict."""
+        super().post_process()
+        if self.export:
+            with self._harmless():
+                events, judged = [*self._ended_early()], under_way(self.engine).judged
+                if judged:
+                    events += verdict_events(judged.verdict, judged.record, time.time())
+                self.export.close(events)
+
+    def _read(self) -> None:
+        for executor in self.engine.provisioning.executors:
+            with suppress(JtlError):  # `verdict` says so
+                samples_of(self.engine, executor).advance()
+
+    def _ended_early(self) -> Iterator[Event]:
+        """Each execution once that a look or a criterion has ended."""
+        for planned in under_way(self.engine).manifest.executions:
+            is_ended = planned.decided_s is not None or planned.stopped_by or planned.stop
+            if is_ended and planned.name not in self.told:
+                self.told.add(planned.name)
+                yield ended_early(planned, time.time())
+
+
+def _was_ended(executor: object) -> bool:
+    """Whether a decision, a criterion or STOP_AFTER has ended its load."""
+    return executor.is_over or executor.stop_requested_at is not None

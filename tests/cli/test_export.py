@@ -1,0 +1,122 @@
+"""`tollgate export`: a run that has ended, with its own times."""
+
+from collections import Counter
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from support import run_folder
+from support.archived import unpacked
+from support.collector import assert_quantiles, collecting, free_port
+from support.command import tollgate
+from support.growing_jtl import GrowingRun
+from tollgate.export import events
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return unpacked("check-pass", tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The same run, to read its rows from."""
+    return GrowingRun(unpacked("check-pass", tmp_path_factory.mktemp("rows")))
+
+
+def spans_s(run):
+    """When each execution's first sample began and its last one ended."""
+    found = {}
+    for place, of in enumerate(run.of):
+        starts = [(int(it["timeStamp"]), int(it["elapsed"])) for it in run.rows(place)]
+        ends = [start + elapsed for start, elapsed in starts]
+        found[of.planned.name] = min(it for it, _ in starts) / 1000, max(ends) / 1000
+    return found
+
+
+def test_a_finished_run_is_exported_whole_with_the_times_at_which_it_was(folder, run):
+    with collecting() as collector:
+        code, out, _ = tollgate("export", folder, "--otlp", collector.url)
+    assert code == 0
+    for place, of in enumerate(run.of):
+        name, rows = of.planned.name, run.rows(place)
+        assert f"{name}: exported {len(rows):,} of {len(rows):,} samples" in out
+        for label, count in Counter(it["label"] for it in rows).items():
+            assert collector.total("tollgate.requests", execution=name, label=label) == count
+        for (label,), times in run.times_s(place, "label").items():
+            (point,) = collector.of(
+                "tollgate.service_time", execution=name, label=label, result="ok"
+            )
+            assert_quantiles(point, times, label)
+    first, last = (
+        pick(it[which] for it in spans_s(run).values()) for which, pick in ((0, min), (1, max))
+    )
+    times = [at / 1e9 for name, _, at, _ in collector.history if name == "tollgate.requests"]
+    assert first <= min(times)
+    assert max(times) == pytest.approx(last)
+    assert len(set(times)) > 10
+    assert [it.event_name for it in collector.events][-1] == events.VERDICT
+
+
+def moments_of(text):
+    """The families of each moment, by their names, in order of time. Prometheus's parser for Python
+    loses points of a histogram that follow others of the same series."""
+    lines = text.splitlines(keepends=True)
+    times = sorted({it.split()[-1] for it in lines if not it.startswith("#")}, key=float)
+    for at in times:
+        kept = "".join(it for it in lines if it.startswith("#") or it.split()[-1] == at)
+        yield float(at), {it.name: it for it in text_string_to_metric_families(kept)}
+
+
+def test_openmetrics_text_has_the_same_counts_and_can_be_read_by_prometheus(folder, run, tmp_path):
+    file = tmp_path / "run.om"
+    assert tollgate("export", folder, "--openmetrics", file)[0] == 0
+    (_, first), *_, (at, last) = moments_of(file.read_text())
+    assert at == pytest.approx(max(end for _, end in spans_s(run).values()))
+    assert len(first["tollgate_requests"].samples) <= len(last["tollgate_requests"].samples)
+    for place, of in enumerate(run.of):
+        newest = {
+            it.labels["tollgate_label"]: it.value
+            for it in last["tollgate_requests"].samples
+            if it.labels["tollgate_execution"] == of.planned.name
+        }
+        assert newest == Counter(it["label"] for it in run.rows(place))
+    times = last["tollgate_service_time_seconds"]
+    assert (times.type, times.unit) == ("histogram", "seconds")
+    final = {it.labels["le"]: it.value for it in times.samples if is_bucket_of_sum(it, run)}
+    values = run.times_s(0, "label")["sum",]
+    for end, count in final.items():
+        assert count == sum(it <= float(end) * (1 + 1e-5) for it in values)
+
+
+def is_bucket_of_sum(sample, run):
+    labels, name = sample.labels, run.of[0].planned.name
+    of = labels["tollgate_execution"], labels["tollgate_label"]
+    return sample.name.endswith("_bucket") and of == (name, "sum")
+
+
+def test_a_collector_that_is_not_there_is_an_error_that_names_it(folder, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+    monkeypatch.setattr("tollgate.cli.export.TAKEN_S", 1.5)
+    url = f"http://127.0.0.1:{free_port()}"
+    code, out, problem = tollgate("export", folder, "--otlp", url)
+    assert code == 1
+    assert "exported 0 of" in out
+    assert problem == f"tollgate: {url}: the collector can't be reached\n"
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:4318", "ftp://a"])
+def test_what_is_no_url_is_refused_with_one_that_is(folder, url):
+    code, _, problem = tollgate("export", folder, "--otlp", url)
+    assert code == 1
+    assert problem == f"tollgate: --otlp is {url!r}: write a URL, such as http://127.0.0.1:4318\n"
+
+
+def test_samples_that_have_changed_since_the_run_are_not_exported(tmp_path):
+    run_folder.make(tmp_path)
+    run_folder.spoil(tmp_path, run_folder.recorded().replace(b",true,", b",false,", 1), sealed=True)
+    with collecting() as collector:
+        code, _, problem = tollgate("export", tmp_path, "--otlp", collector.url)
+    assert code == 1
+    assert "has changed since the run ended" in problem
+    assert collector.messages == 0
