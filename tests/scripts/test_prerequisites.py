@@ -1,6 +1,7 @@
 """What scripts/bootstrap says on a machine where something is missing, too old or not fit."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -84,3 +85,10 @@ def test_options_that_java_picks_up_are_no_version(picked_up, machine, tmp_path)
 def test_a_python_without_its_venv_module_is_named_with_the_package(machine, tmp_path):
     (machine / "python3").write_text('#!/bin/sh\n[ "$1" != -c ] && echo Python 3.11.2\n')
     assert said_on(machine, tmp_path)[-1].startswith("  Python's venv module: ")
+
+
+def test_tools_are_assembled_without_any_package_of_python(tmp_path):
+    env = {"PYTHONPATH": str(support.ROOT / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
+    bare = sys.executable, "-S", "-c", "import tollgate.install.assemble"
+    done = support.run(*bare, cwd=tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
