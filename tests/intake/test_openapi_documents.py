@@ -80,7 +80,7 @@ def test_the_first_server_says_where_the_service_answers(draft, servers, url, pa
         ("openapi: 3.0.0\npaths: {/a: {post: {}}}", "no operation that only reads: name others"),
         (
             "openapi: 3.0.0\npaths: {/a: {get: {parameters: [{$ref: '#/b'}]}}}",
-            "paths./a: '#/b' is not there",
+            "paths./a refers to '#/b', which is not there",
         ),
         ("openapi: [", "is neither JSON nor YAML"),
         ("a: 1", "is no OpenAPI or Swagger document, no HAR and no JMeter plan"),
