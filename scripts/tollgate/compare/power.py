@@ -54,8 +54,9 @@ Key = tuple[str, str]
 #: How often a rise is found that is called the smallest, and how often a head that is like its base
 #: passes in all that can be decided.
 FOUND = 0.8
-#: By how much more times erred in runs of services of 1 to 8 ms on two shared cores than those of
-#: requests that are independent of each other would: 0.8 to 1.5 times as much.
+#: By how much more times erred in runs of services of up to 8 ms on two shared cores than those of
+#: requests that are independent of each other would: 0.8 to 1.5 times as much, and 3 times in one
+#: run.
 _LASTING = 1.5
 #: Of the answers of such runs up to so many stalled, so many in a spell that counts as one.
 _STALLED, _SPELL = 0.01, 10

@@ -10,7 +10,7 @@ requests that disturb each other, and without the half of all requests.
   alike, by how many times longer it takes.
 - **Shorter ones** are compared by their times, and count by them. A whole millisecond is
   floor(phase + x) for a phase in [0, 1) that knows nothing of x, so that its mean over many
-  requests is that of the true times. Its logarithm's is not: of 6 % more of 1 ms it shows 3 %.
+  requests is that of the true times. Its logarithm's is not, and shows a part of a change.
 
 So a request counts min(its level, SHORT_MS) times its relative change, whatever its row.
 """

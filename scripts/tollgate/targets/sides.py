@@ -152,8 +152,8 @@ def in_turn(sides: Sequence[Sequence[Copy]], swapped: bool) -> list[Copy]:
     """The copies of both sides in the order in which PM2 is to start them, by their ports or each
     two of them swapped.
 
-    Of eight processes of the same code, the four that had been started first took 0.3 to 3 % longer
-    in five of five rounds, the very first of them the longest.
+    Processes that start early can be slower: of eight of the same code, the four that had been
+    started first took 0.3 to 3 % longer in five of five rounds.
     """
     both = sorted((it for side in sides for it in side), key=lambda it: it.port)
     return [both[at ^ swapped] for at in range(len(both))]

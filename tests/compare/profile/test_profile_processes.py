@@ -123,8 +123,13 @@ def test_a_synchronous_round_trip_through_json_is_named_by_the_handler_that_make
 
 @pytest.mark.long
 def test_of_a_head_like_its_base_nothing_is_named(tmp_path):
-    said, _ = why(tmp_path, {SUM: ("'use strict';", "'use strict';\n\n// Moved down.\n")})
+    moved_down = {SUM: ("'use strict';", "'use strict';\n\n// Moved down.\n")}
+    # A busy machine can slow one side's process down; lines taken for others are so every time.
+    for at in range(3):
+        said, _ = why(tmp_path / str(at), moved_down)
+        if not said.named:
+            break
     assert (said.named, said.outcome) == ([], "unknown")
     work = next(it for it in said.functions if it.name == "addUpTo")
-    text = (tmp_path / "head" / SUM).read_text()
+    text = (tmp_path / str(at) / "head" / SUM).read_text()
     assert text.splitlines()[work.line - 1].startswith("function addUpTo")
