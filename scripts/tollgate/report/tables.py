@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tollgate.base.text import one_line
 from tollgate.compare import words
 from tollgate.compare.model import IMPROVED, Finding
+from tollgate.compare.power import Power
 from tollgate.compare.result import Comparison
 from tollgate.judge.verdicts import (
     FAIL,
@@ -43,6 +44,8 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
         found = comparison.gate.findings
         found = sorted(found, key=_weight) if worst_first else found
         yield [*words.sides(comparison.record)]
+        if power := comparison.record.power:
+            yield power_table(power)
         yield findings_table("", found, comparison)
         noise = words.noise(comparison) if comparison.is_control else ()
         yield [words.course(comparison), *words.processes(comparison), *noise]
@@ -132,6 +135,32 @@ def findings_table(
         Column("verdict", VERDICT),
     ]
     return Table(caption, columns, [_finding(it, comparison) for it in findings], "cards", True)
+
+
+def power_table(found: Sequence[Power]) -> Table:
+    """What a comparison will probably find, a row a label."""
+    by_label: dict[str, dict[str, Power]] = {}
+    for it in found:
+        by_label.setdefault(it.label, {})[it.metric] = it
+    metrics = [*dict.fromkeys(it.metric for it in found)]
+    columns = [
+        Column("label", CODE),
+        *numeric("requests a side", *(f"least rise of {it}" for it in metrics)),
+        Column("can't be decided"),
+    ]
+    rows = [
+        (
+            label,
+            f"{next(iter(of.values())).requests:,}",
+            *(
+                words.rise(of[it]) if it in of and of[it].rise is not None else "-"
+                for it in metrics
+            ),
+            ", ".join(it.metric for it in of.values() if not it.can_pass),
+        )
+        for label, of in by_label.items()
+    ]
+    return Table("What this comparison can find, as known before the load", columns, rows, "cards")
 
 
 def _finding(it: Finding, comparison: Comparison) -> tuple[str | TableCell, ...]:
