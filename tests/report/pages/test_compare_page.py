@@ -26,6 +26,7 @@ from tollgate.report.pages.compare.page import Changes
 from tollgate.report.pages.kit import charts
 from tollgate.report.pages.kit.assemble import environment
 from tollgate.report.pages.run import write as run_page
+from tollgate.report.sentences import of_comparison
 
 ATTACK = "<script>alert(1)</script>"
 #: The sections of a comparison.
@@ -64,7 +65,7 @@ def gating(decides, findings=GOOD):
 
 def test_the_sentence_names_what_is_worse_the_largest_change_first():
     worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:7]
-    said = page.sentence(verdict("FAIL"), comparison(worse))
+    said = of_comparison(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
 
 
@@ -84,7 +85,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("of", "name", "said"), SENTENCES)
 def test_the_sentence_says_no_more_than_the_verdict(of, name, said):
-    assert page.sentence(verdict(of), RUNS[name]) == said
+    assert of_comparison(verdict(of), RUNS[name]) == said
 
 
 SOME_GATE = [
@@ -104,17 +105,17 @@ def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said):
         for it in findings
     )
     for each in (findings, failing):
-        assert page.sentence(verdict("PASS"), comparison(each)) == f"Head against base{said}"
+        assert of_comparison(verdict("PASS"), comparison(each)) == f"Head against base{said}"
 
 
 def test_of_many_labels_that_have_a_say_the_sentence_names_some():
     each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in "abcdefg")
-    said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
+    said = of_comparison(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
     assert said.startswith("Head against base, of a, b, c, d and 2 more alone: ruled out is ")
 
 
 def test_what_is_better_is_told_of_a_head_that_passes():
-    said = page.sentence(verdict("PASS"), comparison((found("p95", "IMPROVED", -0.12, 0.03),)))
+    said = of_comparison(verdict("PASS"), comparison((found("p95", "IMPROVED", -0.12, 0.03),)))
     assert said.endswith("; better beyond doubt: p95 of sum -12.0 %.")
 
 
@@ -123,9 +124,9 @@ def test_a_criterion_is_not_held_against_head_alone(tmp_path):
     (execution,) = failed.executions
     (result,) = execution.criteria
     unsure = replace(execution, criteria=(replace(result, verdict="INCONCLUSIVE"),))
-    said = page.sentence(failed, execution.comparison)
+    said = of_comparison(failed, execution.comparison)
     assert said == "A criterion on both sides together fails."
-    said = page.sentence(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
+    said = of_comparison(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
     assert said == "Cannot tell: a criterion on both sides together is left undecided."
 
 
@@ -282,7 +283,7 @@ def test_the_control_shows_its_noise(tmp_path):
 
 def test_a_page_of_another_kind_has_no_such_part():
     record = manifest.Manifest("check", "", [], {}, {}, [])
-    assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None
+    assert page.part(Path(), record, MeasuredRun(())) is None
 
 
 def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path):

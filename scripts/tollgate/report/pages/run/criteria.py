@@ -18,7 +18,7 @@ from tollgate.judge.verdicts import INCONCLUSIVE, ORDER, PASS, CriterionResult
 from tollgate.judge.verdicts import ExecutionVerdict as Judged
 from tollgate.report.pages.kit.charts import Chart, ChartSpan
 from tollgate.report.pages.run import workers
-from tollgate.report.pages.run.grid import Grid
+from tollgate.report.pages.run.grid import MOST_POINTS, Grid, points_for
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, TableCell
@@ -135,4 +135,9 @@ def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLin
                 values[at] = value_of(criterion, here, totals.window(*ends) if totals else None)
         return values, n
 
-    return ChartLine(view, view.name, cache(of))  # a chart asks for its points more than once
+    coarser = None
+    if criterion.percentile is not None and view.grid:
+        total = view.selected(criterion, settings)[0].total
+        coarser = view.grid.coarser(points_for(total, criterion.percentile, MOST_POINTS))
+    # A chart asks for its points more than once.
+    return ChartLine(view, view.name, cache(of), coarser=coarser)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from tollgate.stats.response_codes import short_code
 MOST_ROWS = 20
 #: Seconds of a row that are listed.
 MOST_SECONDS = 8
+#: How JMeter's assertions write two texts, `/` before each.
+_COMPARED = re.compile(r"\s*/?\s*\*{6} (\w+)\s*: \[{3}(.*?)\]{3}\s*/?", re.S)
 #: Characters of a message; all of it is in its title.
 _LENGTH, _TITLE = 160, 500
 
@@ -68,7 +71,7 @@ def _failed(view: View, jtls: Iterable[Path]) -> Iterable[FailedRequests]:
 def _row(
     name: str, label: str, code: str, found: Sequence[FailedRequests]
 ) -> tuple[str | TableCell, ...]:
-    message = one_line(found[0].message)
+    message = one_line(_COMPARED.sub(r"; \1 \2", found[0].message))
     said = f"{short_code(code)}: {message}" if message else short_code(code)
     is_cut = len(said) > _LENGTH
     shown = f"{said[:_LENGTH]}\u2026" if is_cut else said

@@ -108,11 +108,11 @@ class Grid:
 
 
 #: Percentiles of a chart over time; a chart has the highest that its requests bear.
-_PERCENTILES = (99, 95, 90, 50)
-#: So many requests of a point take longer than its percentile. The p99 of 39 is the slowest one.
-BEYOND = 5
+_PERCENTILES = (99, 95, 90)
+#: So many requests of a point take longer than its percentile: the p99 of 39 is the slowest one.
+BEYOND = 3
 #: Points from which it is seen when something was slow.
-_FEWEST = 10
+_FEWEST = 8
 
 
 def percentile_for(total: int) -> int:

@@ -1,4 +1,5 @@
-"""What each label did, in the head of the page: requests a second and p95. Pure."""
+"""What each label did, in the head of the page: requests a second, p95, and when it was slowest.
+Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 from tollgate.base.text import format_number
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run import spread
+from tollgate.report.pages.run.lines import clock
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, TableCell, numeric
 
@@ -27,11 +29,16 @@ def table(views: Sequence[View]) -> Table | None:
         return None
     whose = [f"{view.name}, " for view in views] if len(sets) == 1 < len(views) else [""]
     columns = [it for who in whose for it in numeric(f"{who}requests/s", f"{who}p95")]
+    columns.append(Column("slowest from", "number"))
     has_failed = any(view.sent.errors for view in views)
     failed = numeric("failed") if has_failed else ()
     rows = [
-        (_name(name, own, len(sets)), *(it for view in own for it in _figures(view, name)))
-        + ((_failed(name, own),) if has_failed else ())
+        [
+            _name(name, own, len(sets)),
+            *(it for view in own for it in _figures(view, name)),
+            _slowest(name, own),
+            *([_failed(name, own)] if has_failed else []),
+        ]
         for name, own in found[:MOST_ROWS]
     ]
     more = len(found) - len(rows)
@@ -57,6 +64,15 @@ def _figures(view: View, name: str) -> tuple[str, str | TableCell]:
         slowest = f"{format_number(counts.percentile(100))} ms"
         return rate, TableCell(slowest, small=f"slowest of {counts.total}")
     return rate, f"{format_number(counts.percentile(95))} ms"
+
+
+def _slowest(name: str, own: Sequence[View]) -> str:
+    """`0:45`, `0:45 in fork`: the worst point of its chart over time."""
+    found = spread.worst(spread.lines_over_time(own, name))
+    if not found:
+        return "-"
+    _, start, line = found
+    return clock(start) + (f" in {line.view.name}" if len(own) > 1 else "")
 
 
 def _failed(name: str, own: Sequence[View]) -> str:

@@ -24,7 +24,8 @@ def charts(views: Sequence[View], spans: Sequence[ChartSpan], latency: bool = Tr
     """From the load down to lateness; nothing where there are no samples. latency: also of the
     response times of all requests together, which mean little where arms take turns."""
     found = [throughput(views, spans)]
-    found += [percentile(views, spans, p) for p in percentiles(views)] if latency else []
+    has_latency = latency and any(view.grid for view in views)
+    found += [percentile(views, spans, p) for p in percentiles(views)] if has_latency else []
     found += [errors(views, spans), lateness(views, spans)]
     return [each for each in found if each is not None]
 
@@ -45,8 +46,7 @@ def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | Non
 
 def percentiles(views: Sequence[View]) -> list[int]:
     """The median, and the highest percentile that the requests bear."""
-    totals = [view.service.total for view in views if view.service.total]
-    return sorted({50, percentile_for(min(totals, default=0))})
+    return [50, percentile_for(min(view.service.total for view in views if view.grid))]
 
 
 def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Chart | None:

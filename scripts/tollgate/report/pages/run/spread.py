@@ -14,7 +14,7 @@ from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, ChartSpa
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run.grid import Binned, Grid, percentile_for, points_for
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
-from tollgate.report.pages.run.over_time import SLOWEST, name_of
+from tollgate.report.pages.run.over_time import name_of
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, numeric
 from tollgate.stats.counts import Counts
@@ -48,7 +48,7 @@ class SpreadView:
     cut: str
 
 
-def content(views: Sequence[View], spans: Sequence[ChartSpan]) -> SpreadView | None:
+def content(views: Sequence[View], spans: Sequence[ChartSpan] = ()) -> SpreadView | None:
     """None where there are no samples."""
     names = by_size(views)
     if not names:
@@ -85,35 +85,42 @@ def slowest_first(views: Sequence[View], names: Sequence[str]) -> list[str]:
 
 
 def _over_time(views: Sequence[View], name: str, spans: Sequence[ChartSpan]) -> Chart | None:
-    """A label's times as they came. The percentile is the highest that its requests bear."""
-    known = [(view, view.times(name)) for view in views if view.times(name)]
-    if not known:
-        return None
-    total = min(counts.total for _, (_, counts) in known)
-    high, lines = percentile_for(total), []
-    for view, (what, counts) in known:
-        bins = view.grid.coarser(points_for(total, high, MOST_POINTS))
-        of, median = (_percentile(counts, p) for p in (high, 50))
-        lines.append(ChartLine(view, f"{view.name} {name_of(high)} {what}", of, LINE, bins))
-        if high != 50:
-            lines.append(ChartLine(view, f"{view.name} p50 {what}", median, DASHED, bins))
-    summary = f"{SLOWEST} " if high == 100 else ""
-    text = ChartText(f"{readable(name)}, over time", f"{summary}{_worst(lines)}", "ms")
+    """A label's times as they came."""
+    lines = lines_over_time(views, name)
+    found = worst(lines)
+    summary = "No request is in the measured time."
+    if found:
+        value, start, line = found
+        summary = f"Slowest from {clock(start)} on: {line.label} {number(value)} ms."
+    text = ChartText(f"{readable(name)}, over time", summary, "ms")
     return chart(text, lines, spans, full_title=full(name))
 
 
-def _worst(lines: Sequence[ChartLine]) -> str:
-    """`Slowest from 0:40 on, in fork: p95 512 ms.` Of what is judged."""
+def lines_over_time(views: Sequence[View], name: str) -> list[ChartLine]:
+    """The highest percentile of a label that its requests bear in each execution alike, or the
+    slowest of each point, and the median."""
+    known = [(view, *found) for view in views if (found := view.times(name))]
+    total = min((counts.total for *_, counts in known), default=0)
+    high, lines = percentile_for(total), []
+    for view, what, counts in known:
+        bins = view.grid.coarser(points_for(total, high, MOST_POINTS))
+        for p, draw in ((high, LINE), (50, DASHED)):
+            label = f"{view.name} {name_of(p)} {what}"
+            lines.append(ChartLine(view, label, _percentile(counts, p), draw, bins))
+    return lines
+
+
+def worst(lines: Sequence[ChartLine]) -> tuple[float, int, ChartLine] | None:
+    """(ms, second, line) of the slowest point that is judged; None where none is."""
     found = []
     for line in (it for it in lines if it.draw == LINE):
-        values, (low, high) = line.values(line.grid)[0], line.view.window
-        inside = (line.grid.starts >= low) & (line.grid.starts < high) & np.isfinite(values)
-        for at in np.flatnonzero(inside)[np.argsort(values[inside], kind="stable")][-1:]:
-            found.append((float(values[at]), int(line.grid.starts[at]), line.label))
-    if not found:
-        return "No request is in the measured time."
-    value, start, label = max(found)
-    return f"Slowest from {clock(start)} on: {label} {number(value)} ms."
+        (values, _), (low, high) = line.values(line.grid), line.view.window
+        starts = line.grid.starts
+        inside = np.flatnonzero((starts >= low) & (starts < high) & np.isfinite(values))
+        if len(inside):
+            at = inside[np.argmax(values[inside])]
+            found.append((float(values[at]), int(starts[at]), line))
+    return max(found, key=lambda it: it[0], default=None)
 
 
 def _percentile(counts: Counts, p: int) -> Callable[[View, Grid], Values]:
