@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tollgate.base.text import one_line
 from tollgate.compare import words
-from tollgate.compare.model import IMPROVED, Finding
+from tollgate.compare.model import IMPROVED, METRICS, Finding
 from tollgate.compare.power import Power
 from tollgate.compare.result import Comparison
 from tollgate.judge.verdicts import (
@@ -142,7 +142,7 @@ def power_table(found: Sequence[Power]) -> Table:
     by_label: dict[str, dict[str, Power]] = {}
     for it in found:
         by_label.setdefault(it.label, {})[it.metric] = it
-    metrics = [*dict.fromkeys(it.metric for it in found)]
+    metrics = [name for name in METRICS if any(it.metric == name for it in found)]
     columns = [
         Column("label", CODE),
         *numeric("requests a side", *(f"least rise of {it}" for it in metrics)),

@@ -15,11 +15,14 @@ from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
 from tollgate.compare.model import ERRORS, Gate
+from tollgate.compare.power import Power
 from tollgate.compare.profile.model import absent, write_why
 from tollgate.compare.result import LabelCounts
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.record import manifest
+from tollgate.report import tables
+from tollgate.report.markdown import to_markdown
 from tollgate.report.pages.compare import charts as page_charts
 from tollgate.report.pages.compare import page
 from tollgate.report.pages.compare.page import Changes
@@ -302,3 +305,55 @@ def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path):
     html = run_page.write(tmp_path).read_text()
     assert "No profile: it is a service by URL." in html
     assert 'class="flame"' not in html
+
+
+def test_what_passes_is_folded_and_what_is_worse_is_not(tmp_path):
+    html = page_of(tmp_path, Load(both(ratio=1.2)))
+    folds = re.findall("<details><summary>(Times|Errors): (.*?)</summary>.*?</details>", html, re.S)
+    assert [name for name, _ in folds] == ["Times", "Errors"]
+    assert "2 PASS" in folds[1][1]
+    worse = re.search("<caption>Service times.*?</table>", html, re.S)[0]
+    assert worse.count(">FAIL<") >= 2
+    assert ">PASS<" not in worse
+
+
+POWER = (
+    Power("all labels", "typical", 58_329, 0.021, False),
+    Power("all labels", "errors", 58_329, 0.001, True),
+    Power("list", "typical", 16_666, 0.025, True),
+    Power("list", "p50", 16_666, None, False),
+    Power("list", "errors", 16_666, 0.002, True),
+)
+
+
+def test_what_a_comparison_can_find_is_one_folded_table_and_no_list():
+    found = tables.power_table(POWER)
+    assert [it.heading for it in found.columns] == [
+        "label",
+        "requests a side",
+        "least rise of typical",
+        "least rise of p50",
+        "least rise of errors",
+        "can't be decided",
+    ]
+    assert [list(row) for row in found.rows] == [
+        ["all labels", "58,329", "+2.1 %", "-", "+0.10 points", "typical"],
+        ["list", "16,666", "+2.5 %", "-", "+0.20 points", "p50"],
+    ]
+
+
+def test_the_page_and_the_markdown_fold_what_a_comparison_can_find(tmp_path):
+    make(tmp_path)
+    record = manifest.read(tmp_path)
+    known = run_page.judged(tmp_path)
+    (execution,) = known.verdict.executions
+    compared = execution.comparison
+    told = replace(compared, record=replace(compared.record, power=POWER))
+    verdict = replace(known.verdict, executions=(replace(execution, comparison=told),))
+    facts = replace(known.run, executions=(replace(known.run.executions[0], comparison=told),))
+    html = run_page.to_html(tmp_path, replace(known, run=facts, verdict=verdict))
+    head = "What this comparison can find, as known before the load"
+    (fold,) = re.findall(f"<details><summary>{head}</summary>.*?</details>", html, re.S)
+    assert fold.count("16,666") == 1
+    assert "probably be found" not in html
+    assert f"<details><summary>{head}</summary>\n\n| label |" in to_markdown(verdict, record.kind)

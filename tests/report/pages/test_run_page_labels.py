@@ -203,3 +203,10 @@ def test_the_readout_at_the_pointer_names_a_mark_between_two_points(tmp_path):
     throughput = list(charts_of(path)).index("Throughput")
     seen = pages.look(path, *("--press", f"ArrowRight@[data-chart='{throughput}']") * 10)
     assert re.search(r"0:09\n(.*\n)*cluster: worker 1 missing", seen["text"])
+
+
+@pytest.mark.parametrize(("percentile", "is_said"), [("p50", False), ("p99", True)])
+def test_a_criterion_on_more_than_its_requests_bear_says_so(percentile, is_said, tmp_path):
+    path = write(two_modes(tmp_path, f"{percentile} of nap>1ms"))  # 300 requests
+    chart = charts_of(path)[f"{percentile} of nap>1ms"]
+    assert ("too few requests" in chart["note"]) is is_said

@@ -118,8 +118,12 @@ _FEWEST = 8
 def percentile_for(total: int) -> int:
     """The highest percentile that so many requests bear in enough points; of few requests 100, the
     slowest one of each point."""
-    known = (p for p in _PERCENTILES if total * (1 - p / 100) >= BEYOND * _FEWEST - 1e-9)
-    return next(known, 100)
+    return next((p for p in _PERCENTILES if bears(total, p)), 100)
+
+
+def bears(total: int, p: float) -> bool:
+    """Whether so many requests bear the p-th percentile in enough points."""
+    return total * (1 - p / 100) >= BEYOND * _FEWEST - 1e-9
 
 
 def points_for(total: int, p: float, most: int) -> int:
