@@ -81,14 +81,15 @@ class Table:
         return any(it.kind == VERDICT for it in self.columns)
 
 
-def split(table: Table) -> tuple[Table, Table]:
+def split(table: Table, name: str = "") -> tuple[Table, Table]:
     """The rows that want to be read, and those that hold or have no say, whose caption says how
-    many there are of each verdict: `26 PASS, 2 informational`."""
+    many there are of each verdict, behind a name: `Times: 26 PASS, 2 informational`."""
     at = next(at for at, it in enumerate(table.columns) if it.kind == VERDICT)
     open_ = [row for row in table.rows if str(row[at]) not in _FOLDED]
     folded = [row for row in table.rows if str(row[at]) in _FOLDED]
     counted = Counter(str(row[at]) for row in folded)
-    caption = ", ".join(f"{counted[name]} {name}" for name in _FOLDED if counted[name])
+    said = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _FOLDED if counted[verdict])
+    caption = f"{name}: {said}" if name else said
     return replace(table, rows=open_), replace(table, rows=folded, caption=caption)
 
 

@@ -144,8 +144,8 @@ def power_table(found: Sequence[Power]) -> Table:
         by_label.setdefault(it.label, {})[it.metric] = it
     metrics = [name for name in METRICS if any(it.metric == name for it in found)]
     columns = [
-        Column("label", CODE),
-        *numeric("requests a side", *(f"least rise of {it}" for it in metrics)),
+        Column("least rise found in", CODE),
+        *numeric("requests a side", *metrics),
         Column("can't be decided"),
     ]
     rows = [

@@ -329,11 +329,11 @@ POWER = (
 def test_what_a_comparison_can_find_is_one_folded_table_and_no_list():
     found = tables.power_table(POWER)
     assert [it.heading for it in found.columns] == [
-        "label",
+        "least rise found in",
         "requests a side",
-        "least rise of typical",
-        "least rise of p50",
-        "least rise of errors",
+        "typical",
+        "p50",
+        "errors",
         "can't be decided",
     ]
     assert [list(row) for row in found.rows] == [
@@ -356,4 +356,6 @@ def test_the_page_and_the_markdown_fold_what_a_comparison_can_find(tmp_path):
     (fold,) = re.findall(f"<details><summary>{head}</summary>.*?</details>", html, re.S)
     assert fold.count("16,666") == 1
     assert "probably be found" not in html
-    assert f"<details><summary>{head}</summary>\n\n| label |" in to_markdown(verdict, record.kind)
+    assert f"<details><summary>{head}</summary>\n\n| least rise found in |" in to_markdown(
+        verdict, record.kind
+    )

@@ -12,7 +12,7 @@ from support.executions import execution
 from support.run_pages import charts_of, text_of, two_modes
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.report.pages.kit.charts import OUTAGE
+from tollgate.report.pages.kit.charts import OUTAGE, RELOAD
 from tollgate.report.pages.run import criteria, failures, headline, over_time, spread
 from tollgate.report.pages.run.grid import percentile_for, points_for
 from tollgate.report.pages.run.view import View
@@ -120,10 +120,10 @@ def test_charts_of_all_requests_and_of_criteria_have_points_with_enough_requests
 
 def test_rows_that_pass_are_folded_on_the_page_and_those_that_do_not_are_not(tmp_path):
     path = write(two_modes(tmp_path, "p95 of nap>45ms", "p50 of nap>1s", "fail of nap>0%"))
-    open_, folded = split(criteria.table(judged(tmp_path).verdict.executions))
-    assert len(open_.rows) == 2
-    assert len(folded.rows) == 4
-    assert folded.caption == "4 PASS"
+    table = criteria.table(judged(tmp_path).verdict.executions)
+    open_, folded = split(table, "Criteria")
+    assert [len(it.rows) for it in (open_, folded)] == [2, 4]
+    assert (folded.caption, split(table)[1].caption) == ("Criteria: 4 PASS", "4 PASS")
     page = path.read_text()
     (fold,) = re.findall("<details><summary>Criteria: 4 PASS</summary>.*?</details>", page, re.S)
     assert fold.count("p50 of nap&gt;1s") == fold.count("fail of nap&gt;0%") == 2
@@ -177,6 +177,14 @@ def test_a_worker_that_died_is_seen_with_what_it_cost(tmp_path):
     for title in ("Throughput", "calculate, over time"):
         marks = [it for it in charts_of(path)[title]["spans"] if it["kind"] == OUTAGE]
         assert [it["label"] for it in marks] == ["cluster: worker 1 missing"]
+
+
+def test_a_reload_is_marked_in_the_charts_of_each_request(tmp_path):
+    charts = charts_of(write(unpacked("stress-reload", tmp_path)))
+    over = [it for title, it in charts.items() if title.endswith(", over time")]
+    found = {mark["label"] for it in over for mark in it["spans"] if mark["kind"] == RELOAD}
+    assert over
+    assert found == {"cluster: reload"}
 
 
 def test_how_to_zoom_is_for_a_screen_alone(tmp_path):
