@@ -31,7 +31,7 @@ from tollgate.report.json_model import to_json
 from tollgate.report.json_verdict import to_dict
 from tollgate.report.junit import MEASUREMENT, to_junit
 from tollgate.report.markdown import to_markdown
-from tollgate.report.pages.compare.page import sentence
+from tollgate.report.sentences import sentence
 
 SCHEMA = json.loads((SUITE / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -307,5 +307,5 @@ def test_the_headline_of_the_page_counts_many_metrics_that_were_foretold_to_stay
         for it in GOOD
     ]
     compared = comparison(tuple(found))
-    said = sentence(verdict_on(compared)[0], compared)
+    said = sentence(verdict_on(compared)[0])
     assert said.endswith("not decided, as was known before the load: 4 metrics.")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
 #: Ctrl-C, how CI systems cancel a job, and a terminal that is closed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -73,6 +71,8 @@ def reap(process: subprocess.Popen, within_s: float | None = None) -> bool:
     handler raises in that very moment the lock stays taken, and any further wait is for ever.
     """
     if process.returncode is None:
+        import psutil  # which scripts/bootstrap has not installed yet when it installs the tools
+
         try:
             process.returncode = psutil.Process(process.pid).wait(within_s)
         except psutil.TimeoutExpired:

@@ -124,8 +124,8 @@ def _undecided(comparison: Comparison, is_short: bool) -> str:
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
-    """A line on each side, on what slowed head on purpose, on the labels, on the pace, on what it
-    finds, and on other processes."""
+    """A line on each side, on what slowed head on purpose, on the labels, on the pace, and on
+    other processes."""
     for side in (record.base, record.head):
         yield f"{side.name}: {side.description}"
     if record.injected:
@@ -137,7 +137,6 @@ def sides(record: CompareRecord) -> Iterator[str]:
         yield left_out(record.left_out)
     if record.pace:
         yield pace(record.pace, record.weights)
-    yield from power(record.power)
     if found := BackgroundCpu.of(record.background_cpu):
         yield _background_cpu(found)
 
@@ -180,7 +179,7 @@ def power(found: Iterable[Power]) -> Iterator[str]:
     for it in found:
         by_label.setdefault(it.label, []).append(it)
     for label, metrics in by_label.items():
-        rises = [f"{it.metric} {_rise(it)}" for it in metrics if it.rise is not None]
+        rises = [f"{it.metric} {rise(it)}" for it in metrics if it.rise is not None]
         what = f"in {label}, with some {metrics[0].requests} requests a side"
         few = [it.metric for it in metrics if not it.can_pass]
         yield f"will probably be found {what}: {', '.join(rises) or 'nothing'}" + (
@@ -204,7 +203,7 @@ def undecidable(found: Iterable[Power]) -> Iterator[str]:
         )
 
 
-def _rise(of: Power) -> str:
+def rise(of: Power) -> str:
     if of.metric in SHARES:
         return f"{100 * of.rise:+.2f} points"
     return f"{100 * of.rise:+.1f} %"

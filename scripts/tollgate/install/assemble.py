@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tollgate.base import paths
+from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import tools
 
@@ -109,10 +110,7 @@ def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir()
     with _beside(place, "log").open("w") as log:
-        # Not by base/processes.py, which imports psutil: pip may still install that.
-        streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
-        more = {"start_new_session": True, "pass_fds": [lock]}
-        return subprocess.Popen(command, cwd=growing, **streams, **more)
+        return spawn(command, growing, None, log, pass_fds=[lock])
 
 
 def _beside(place: Path, what: str) -> Path:

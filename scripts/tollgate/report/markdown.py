@@ -10,14 +10,17 @@ from tollgate.compare.profile import words as why_words
 from tollgate.compare.profile.model import Why
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.report import capacity, table
+from tollgate.report.sentences import sentence
 from tollgate.report.tables import content
 from tollgate.report.text import beyond
 
 
 def to_markdown(verdict: RunVerdict, kind: str) -> str:
-    """A summary for people: the verdict, the reasons, then every criterion."""
+    """A summary for people: the verdict in a sentence, the reasons, then every criterion, of which
+    those that hold are folded."""
     remarks = "".join(f"; {escaped(it)}" for it in beyond(verdict))
-    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)}){remarks}", ""]
+    title = f"## Tollgate: {verdict.verdict} ({escaped(kind)}){remarks}"
+    lines = [title, "", escaped(sentence(verdict)), ""]
     lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]
     for execution in verdict.executions:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
@@ -46,7 +49,16 @@ def why_section(why: Why) -> str:
 def _parts(execution: ExecutionVerdict) -> Iterator[Iterable[str]]:
     """The lines of each part of what an execution shows."""
     for part in content(execution):
-        yield table.to_markdown(part) if isinstance(part, table.Table) else _list(part)
+        if not isinstance(part, table.Table):
+            yield _list(part)
+            continue
+        open_, folded = table.split(part) if part.has_verdicts else (None, part)
+        if open_ and open_.rows:
+            yield table.to_markdown(open_)
+        if folded.rows:
+            # Markdown is read in there only behind an empty line.
+            head = f"<details><summary>{folded.caption}</summary>"
+            yield [head, "", *table.to_markdown(folded), "", "</details>"]
     if execution.comparison:
         yield [escaped(words.promise(execution.comparison))]
     if execution.capacity:

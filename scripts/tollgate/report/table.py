@@ -4,8 +4,9 @@ kit/macros.html.jinja. Pure."""
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tollgate.base.text import code, escaped, one_line
@@ -20,6 +21,8 @@ COLOURS = {PASS: "32", FAIL: "31", INCONCLUSIVE: "33", INVALID: "35"}
 #: Longer names lose their middle on the console; verdict.json has all of it.
 CODE_WIDTH = 72
 _GAP = "  "
+#: Verdicts of rows that Markdown and pages show folded. `not decided` was known before the load.
+_FOLDED = (PASS, INFORMATIONAL, "not decided")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,23 @@ class Table:
     rows: Sequence[Sequence[str | TableCell]]
     kind: str = ""
     is_grouped: bool = False
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether each row has one."""
+        return any(it.kind == VERDICT for it in self.columns)
+
+
+def split(table: Table, name: str = "") -> tuple[Table, Table]:
+    """The rows that want to be read, and those that hold or have no say, whose caption says how
+    many there are of each verdict, behind a name: `Times: 26 PASS, 2 informational`."""
+    at = next(at for at, it in enumerate(table.columns) if it.kind == VERDICT)
+    open_ = [row for row in table.rows if str(row[at]) not in _FOLDED]
+    folded = [row for row in table.rows if str(row[at]) in _FOLDED]
+    counted = Counter(str(row[at]) for row in folded)
+    said = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _FOLDED if counted[verdict])
+    caption = f"{name}: {said}" if name else said
+    return replace(table, rows=open_), replace(table, rows=folded, caption=caption)
 
 
 def numeric(*headings: str) -> tuple[Column, ...]:

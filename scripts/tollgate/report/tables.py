@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tollgate.base.text import one_line
 from tollgate.compare import words
-from tollgate.compare.model import IMPROVED, Finding
+from tollgate.compare.model import IMPROVED, METRICS, Finding
+from tollgate.compare.power import Power
 from tollgate.compare.result import Comparison
 from tollgate.judge.verdicts import (
     FAIL,
@@ -43,6 +44,8 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
         found = comparison.gate.findings
         found = sorted(found, key=_weight) if worst_first else found
         yield [*words.sides(comparison.record)]
+        if power := comparison.record.power:
+            yield power_table(power)
         yield findings_table("", found, comparison)
         noise = words.noise(comparison) if comparison.is_control else ()
         cpu = (it.line for it in comparison.cpu_by_label)
@@ -134,6 +137,32 @@ def findings_table(
         Column("verdict", VERDICT),
     ]
     return Table(caption, columns, [_finding(it, comparison) for it in findings], "cards", True)
+
+
+def power_table(found: Sequence[Power]) -> Table:
+    """What a comparison will probably find, a row a label."""
+    by_label: dict[str, dict[str, Power]] = {}
+    for it in found:
+        by_label.setdefault(it.label, {})[it.metric] = it
+    metrics = [name for name in METRICS if any(it.metric == name for it in found)]
+    columns = [
+        Column("least rise found in", CODE),
+        *numeric("requests a side", *metrics),
+        Column("can't be decided"),
+    ]
+    rows = [
+        (
+            label,
+            f"{next(iter(of.values())).requests:,}",
+            *(
+                words.rise(of[it]) if it in of and of[it].rise is not None else "-"
+                for it in metrics
+            ),
+            ", ".join(it.metric for it in of.values() if not it.can_pass),
+        )
+        for label, of in by_label.items()
+    ]
+    return Table("What this comparison can find, as known before the load", columns, rows, "cards")
 
 
 def _finding(it: Finding, comparison: Comparison) -> tuple[str | TableCell, ...]:

@@ -13,6 +13,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
+    message                       of a sample that failed, why; only where that is asked for
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -41,6 +42,8 @@ TRANSACTION_MESSAGE = "Number of samples in transaction : "
 # Columns of more values than that, such as times, are written as they are, without a dictionary to
 # be tried first: a tenth less time.
 _OPTIONS = "FORMAT parquet, DICTIONARY_SIZE_LIMIT 1000"
+#: Characters of a message that the store keeps.
+MESSAGE_LENGTH = 1000
 #: Bytes that are read at a time.
 _CHUNK = 1 << 20
 #: A block that a file system lost reads as zeros: the row before it and the one behind it become
@@ -65,6 +68,7 @@ def write_parquet(
     target: Path,
     begin: Place | None = None,
     grows: bool = False,
+    messages: bool = False,
 ) -> Piece:
     """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
 
@@ -79,7 +83,7 @@ def write_parquet(
         cut = None if end.offset == size else end
         try:
             with _csv(path, layout, begin, end.offset, None if grows else size) as csv:
-                query = f"SELECT {_columns_sql(layout)} FROM {csv}"
+                query = f"SELECT {_columns_sql(layout, messages)} FROM {csv}"
                 copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({_OPTIONS})")
                 (rows,) = copied.fetchone()
         except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
@@ -104,7 +108,7 @@ def quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _columns_sql(layout: Layout) -> str:
+def _columns_sql(layout: Layout, messages: bool) -> str:
     start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
     label, code = _column(layout, "label"), _column(layout, "responseCode")
     thread = _column(layout, "threadName", "''")
@@ -135,6 +139,13 @@ def _columns_sql(layout: Layout) -> str:
     if is_of_requests(layout):
         url = _column(layout, "URL")
         columns["request"] = f"regexp_replace({url}, '^[a-zA-Z]+://[^/?]*', '')"
+    if messages:
+        given = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
+        said = "coalesce({}, {})".format(*(f"nullif({it}, '')" for it in given))
+        columns["message"] = (
+            f"CASE WHEN {_column(layout, 'success')} = 'false' "
+            f"THEN coalesce(left({said}, {MESSAGE_LENGTH}), '') ELSE '' END"
+        )
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
 
 

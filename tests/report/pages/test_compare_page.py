@@ -16,18 +16,22 @@ from tollgate.compare import samples
 from tollgate.compare.decide import close
 from tollgate.compare.looks import course
 from tollgate.compare.model import CPU, ERRORS, Gate
+from tollgate.compare.power import Power
 from tollgate.compare.profile.model import absent, write_why
 from tollgate.compare.record import CpuRecord
 from tollgate.compare.result import LabelCounts
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.record import manifest
+from tollgate.report import tables
+from tollgate.report.markdown import to_markdown
 from tollgate.report.pages.compare import charts as page_charts
 from tollgate.report.pages.compare import page
 from tollgate.report.pages.compare.page import Changes
 from tollgate.report.pages.kit import charts
 from tollgate.report.pages.kit.assemble import environment
 from tollgate.report.pages.run import write as run_page
+from tollgate.report.sentences import of_comparison
 
 ATTACK = "<script>alert(1)</script>"
 #: The sections of a comparison.
@@ -66,7 +70,7 @@ def gating(decides, findings=GOOD):
 
 def test_the_sentence_names_what_is_worse_the_largest_change_first():
     worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:7]
-    said = page.sentence(verdict("FAIL"), comparison(worse))
+    said = of_comparison(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
 
 
@@ -86,7 +90,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("of", "name", "said"), SENTENCES)
 def test_the_sentence_says_no_more_than_the_verdict(of, name, said):
-    assert page.sentence(verdict(of), RUNS[name]) == said
+    assert of_comparison(verdict(of), RUNS[name]) == said
 
 
 SOME_GATE = [
@@ -106,17 +110,17 @@ def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said):
         for it in findings
     )
     for each in (findings, failing):
-        assert page.sentence(verdict("PASS"), comparison(each)) == f"Head against base{said}"
+        assert of_comparison(verdict("PASS"), comparison(each)) == f"Head against base{said}"
 
 
 def test_of_many_labels_that_have_a_say_the_sentence_names_some():
     each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in "abcdefg")
-    said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
+    said = of_comparison(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
     assert said.startswith("Head against base, of a, b, c, d and 2 more alone: ruled out is ")
 
 
 def test_what_is_better_is_told_of_a_head_that_passes():
-    said = page.sentence(verdict("PASS"), comparison((found("p95", "IMPROVED", -0.12, 0.03),)))
+    said = of_comparison(verdict("PASS"), comparison((found("p95", "IMPROVED", -0.12, 0.03),)))
     assert said.endswith("; better beyond doubt: p95 of sum -12.0 %.")
 
 
@@ -125,9 +129,9 @@ def test_a_criterion_is_not_held_against_head_alone(tmp_path):
     (execution,) = failed.executions
     (result,) = execution.criteria
     unsure = replace(execution, criteria=(replace(result, verdict="INCONCLUSIVE"),))
-    said = page.sentence(failed, execution.comparison)
+    said = of_comparison(failed, execution.comparison)
     assert said == "A criterion on both sides together fails."
-    said = page.sentence(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
+    said = of_comparison(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
     assert said == "Cannot tell: a criterion on both sides together is left undecided."
 
 
@@ -296,7 +300,7 @@ def test_the_control_shows_its_noise(tmp_path):
 
 def test_a_page_of_another_kind_has_no_such_part():
     record = manifest.Manifest("check", "", [], {}, {}, [])
-    assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None
+    assert page.part(Path(), record, MeasuredRun(())) is None
 
 
 def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path):
@@ -315,3 +319,57 @@ def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path):
     html = run_page.write(tmp_path).read_text()
     assert "No profile: it is a service by URL." in html
     assert 'class="flame"' not in html
+
+
+def test_what_passes_is_folded_and_what_is_worse_is_not(tmp_path):
+    html = page_of(tmp_path, Load(both(ratio=1.2)))
+    folds = re.findall("<details><summary>(Times|Errors): (.*?)</summary>.*?</details>", html, re.S)
+    assert [name for name, _ in folds] == ["Times", "Errors"]
+    assert "2 PASS" in folds[1][1]
+    worse = re.search("<caption>Service times.*?</table>", html, re.S)[0]
+    assert worse.count(">FAIL<") >= 2
+    assert ">PASS<" not in worse
+
+
+POWER = (
+    Power("all labels", "typical", 58_329, 0.021, False),
+    Power("all labels", "errors", 58_329, 0.001, True),
+    Power("list", "typical", 16_666, 0.025, True),
+    Power("list", "p50", 16_666, None, False),
+    Power("list", "errors", 16_666, 0.002, True),
+)
+
+
+def test_what_a_comparison_can_find_is_one_folded_table_and_no_list():
+    found = tables.power_table(POWER)
+    assert [it.heading for it in found.columns] == [
+        "least rise found in",
+        "requests a side",
+        "typical",
+        "p50",
+        "errors",
+        "can't be decided",
+    ]
+    assert [list(row) for row in found.rows] == [
+        ["all labels", "58,329", "+2.1 %", "-", "+0.10 points", "typical"],
+        ["list", "16,666", "+2.5 %", "-", "+0.20 points", "p50"],
+    ]
+
+
+def test_the_page_and_the_markdown_fold_what_a_comparison_can_find(tmp_path):
+    make(tmp_path)
+    record = manifest.read(tmp_path)
+    known = run_page.judged(tmp_path)
+    (execution,) = known.verdict.executions
+    compared = execution.comparison
+    told = replace(compared, record=replace(compared.record, power=POWER))
+    verdict = replace(known.verdict, executions=(replace(execution, comparison=told),))
+    facts = replace(known.run, executions=(replace(known.run.executions[0], comparison=told),))
+    html = run_page.to_html(tmp_path, replace(known, run=facts, verdict=verdict))
+    head = "What this comparison can find, as known before the load"
+    (fold,) = re.findall(f"<details><summary>{head}</summary>.*?</details>", html, re.S)
+    assert fold.count("16,666") == 1
+    assert "probably be found" not in html
+    assert f"<details><summary>{head}</summary>\n\n| least rise found in |" in to_markdown(
+        verdict, record.kind
+    )

@@ -36,7 +36,8 @@ def test_a_violated_criterion_is_drawn_and_the_bound_that_decides_it_is_behind_a
     assert {each["label"] for each in chart["series"]} == {"fork", "cluster"}
     assert max(value or 0 for value in chart["series"][0]["y"]) > 45
     page, known = path.read_text(), judged(tmp_path)
-    (shown,) = (it for it in re.findall("<details>.*?</details>", page, re.S) if "FAIL" in it[:100])
+    folds = re.findall("<details>.*?</details>", page, re.S)
+    (shown,) = (it for it in folds if "decides FAIL" in it[:100])
     cells = [html.unescape(it) for it in re.findall("<t[dh][^>]*>([^<]*)</t", shown)]
     result = known.verdict.executions[0].criteria[0]
     at = cells.index(f"fork: {result.criterion}")
@@ -136,9 +137,9 @@ def test_of_many_labels_the_busiest_have_charts_and_all_are_in_the_table(tmp_pat
     run_folder.spoil(tmp_path, ("\n".join(many) + "\n").encode())
     page = write(tmp_path)
     text = text_of(page)
-    assert "Of 150 labels the 12 busiest have a chart." in text
+    assert "Of 150 labels the 12 busiest have charts." in text
     assert all(f"item {at} " in text for at in range(150))
-    assert sum(title.startswith("item") for title in charts_of(page)) == 12
+    assert sum(title.startswith("item") for title in charts_of(page)) == 2 * 12
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "'\"<b>", "\u202egnp.exe", "", "x" * 500])
@@ -187,7 +188,10 @@ def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path):
     plot = f"[data-chart='{throughput}']"
     options = ("--press", f"ArrowRight@{plot}") * 3
     plain, used = pages.look(path), pages.look(path, *options)
-    assert re.search(r"0:02: fork sent [\d.]+ \(n \d+\), fork intended", used["text"])
+    read = r"0:02\nfork sent: [\d.]+ requests/s \(n \d+\)\nfork intended: [\d.]+ requests/s\n"
+    assert re.search(read, used["text"])
+    # It stands in the chart that the pointer is in, and in no other.
+    assert len(re.findall("fork sent:", used["text"])) == 1
     zoomed = pages.look(path, *options, "--press", f"+@{plot}")
     for number in (throughput, throughput + 1):
         assert zoomed["colours"][number] != plain["colours"][number]

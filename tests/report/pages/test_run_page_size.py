@@ -14,6 +14,7 @@ from tollgate.report.pages.run import criteria
 from tollgate.report.pages.run.intended import Intended
 from tollgate.report.pages.run.view import View
 from tollgate.report.pages.run.write import Judged, to_html
+from tollgate.samples.failures import FailedRequests
 from tollgate.stats.counts import Counts
 
 #: Of a run of ten million samples: labels and executions, seconds, and different times of each.
@@ -48,6 +49,12 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(tmp_path, monkeypa
     assert sum(it.service.total for one in made for it in one.labels.values()) >= 10_000_000
     meant = Intended(np.arange(SECONDS), np.arange(SECONDS) * 31 % 997)
     monkeypatch.setattr("tollgate.report.pages.run.write.intended", lambda *_: meant)
+    failed = [
+        FailedRequests(f"label {at % MANY}", False, "500", f"{at}", "x" * 900, second, 9)
+        for at in range(100)
+        for second in range(SECONDS)
+    ]
+    monkeypatch.setattr("tollgate.report.pages.run.failures.read_failures", lambda _: failed)
     planned = [
         manifest.Execution(it.name, "plan/check.jmx", "kpi.jtl", {}, [{"mode": it.name}])
         for it in made
@@ -57,9 +64,10 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(tmp_path, monkeypa
     verdict = judge(run, settings)
     assert sum(it.verdict == "FAIL" for one in verdict.executions for it in one.criteria) == 12
     html = to_html(tmp_path, Judged(record, run, settings, verdict))
-    # 6 violated criteria, 6 charts over time, 12 labels, 4 of the workers.
-    assert html.count("data-chart=") == 6 + 6 + 12 + 4
+    # 6 violated criteria, 5 charts over time, two of each of 12 labels, 4 of the workers.
+    assert html.count("data-chart=") == 6 + 5 + 2 * 12 + 4
     assert len(html.encode()) < 3_000_000
+    assert html.count(f" and {SECONDS - 8:,} more seconds") == 20
 
 
 def test_labels_are_merged_once_for_all_criteria_that_are_about_them(monkeypatch):

@@ -3,7 +3,8 @@
 /**
  * Opens pages (URL|FILE... with OPTIONS) in headless Chromium and prints, as one line of JSON a
  * page, what went wrong on it: { title, consoleErrors, pageErrors, failedRequests }, the last three
- * as lists of lines; and what is to be seen: { requests, text, tooWide, colours, drawnAfter }.
+ * as lists of lines; and what is to be seen: { requests, text, tooWide, firstFold, colours,
+ * drawnAfter }.
  *
  * Without arguments it reads them from standard input, a JSON array a line, until that ends, and
  * answers each with a line: { seen: [...] }, or { error }. The browser is started once.
@@ -29,7 +30,7 @@ const OPTIONS = {
 
 /**
  * requests: what was asked for, the page first. text: what can be read. tooWide: pixels by which the
- * page is wider than its window. colours: of each canvas, how many pixels have each opaque colour.
+ * page is wider than its window. firstFold: pixels from the top to the first summary. colours: of each canvas, how many pixels have each opaque colour.
  * drawnAfter: milliseconds from the start of the navigation until the page's charts were drawn, for
  * pages that tell.
  */
@@ -48,6 +49,7 @@ function what() {
   return {
     text: document.body.innerText,
     tooWide: root.scrollWidth - root.clientWidth,
+    firstFold: document.querySelector('summary')?.getBoundingClientRect().top,
     colours: [...document.querySelectorAll('canvas')].map(coloursOf),
     drawnAfter: performance.getEntriesByName('charts drawn')[0]?.startTime,
   };

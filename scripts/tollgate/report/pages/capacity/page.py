@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import CurvePoint, Searched, Trial
-from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.report import capacity as words
 from tollgate.report.pages.kit.charts import (
     CHANGE,
@@ -34,11 +34,9 @@ _LEAST_MS = 1.0
 
 @dataclass(frozen=True)
 class CapacityPart:
-    """What the page of a search has more than that of any run. sentence: the answer, empty where
-    the verdict's own says more. found: the executions that were searched. together: a chart of all
-    executions, None for one. each: a chart of each."""
+    """What the page of a search has more than that of any run. found: the executions that
+    were searched. together: a chart of all executions, None for one. each: a chart of each."""
 
-    sentence: str
     found: Sequence[ExecutionVerdict]
     together: Chart | None
     each: Sequence[Chart]
@@ -49,10 +47,8 @@ def part(verdict: RunVerdict) -> CapacityPart | None:
     found = [it for it in verdict.executions if it.capacity]
     if not found:
         return None
-    ends = "; ".join(f"{it.name} {words.estimate(it.capacity.result)}" for it in found)
     drawn = [it for it in found if it.capacity.trials]
     return CapacityPart(
-        f"The highest rate that keeps the limits: {ends}." if verdict.verdict == PASS else "",
         found,
         _together(drawn) if len(drawn) > 1 else None,
         [_of_one(it.name, it.capacity) for it in drawn],

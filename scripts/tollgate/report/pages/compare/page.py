@@ -4,40 +4,34 @@ scale, and how it was decided."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from tollgate.base.text import format_number, some_of
+from tollgate.base.text import format_number
 from tollgate.compare import samples, words
 from tollgate.compare.looks import course
 from tollgate.compare.model import (
     CPU,
     ERRORS,
-    IMPROVED,
     LEAST_MS,
     SHARES,
     STALLS,
     Blocks,
     Finding,
 )
-from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.profile.model import Why, read_why
 from tollgate.compare.result import Comparison
 from tollgate.judge.facts import MeasuredRun
-from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, RunVerdict
 from tollgate.record import manifest
 from tollgate.report.pages.compare import charts
 from tollgate.report.pages.kit.bars import Ruler
 from tollgate.report.pages.kit.charts import Chart
+from tollgate.report.sentences import listed
 from tollgate.report.table import Table
 from tollgate.report.tables import findings_table
 
-#: Findings that the sentence names, of those that make it fail.
-_MOST_WORSE = 2
-#: Labels and metrics that it names.
-_NAMED = 4
 #: How many of the effect's size a scale reaches at most, either way: what is further off is clear.
 _FARTHEST = 8
 _NUMBERS = 7
@@ -73,21 +67,18 @@ class Changes(Ruler):
 
 @dataclass(frozen=True)
 class ComparePart:
-    """What the page of a comparison has more than that of any run. sentence: the outcome for head,
-    empty where something else decided, so that the verdict's own says more. findings: of times and
-    of errors. distributions, looks: charts. why: what was profiled afterwards, None for nothing."""
+    """What the page of a comparison has more than that of any run. findings: of times, stalls
+    and errors, by name. distributions, looks: charts. why: what was profiled afterwards, None for
+    nothing."""
 
-    sentence: str
     comparison: Comparison
-    findings: Sequence[Table]
+    findings: Mapping[str, Table]
     distributions: Sequence[Chart]
     looks: Sequence[Chart]
     why: Why | None
 
 
-def part(
-    run: Path, record: manifest.Manifest, facts: MeasuredRun, verdict: RunVerdict
-) -> ComparePart | None:
+def part(run: Path, record: manifest.Manifest, facts: MeasuredRun) -> ComparePart | None:
     """Of a run's folder that was gathered and judged; None where nothing is compared.
 
     Raises JtlError, ManifestError and OSError.
@@ -99,9 +90,8 @@ def part(
     planned, comparison = compared
     blocks = _blocks(run, planned, comparison)
     return ComparePart(
-        sentence=sentence(verdict, comparison),
         comparison=comparison,
-        findings=[*tables(comparison)],
+        findings=tables(comparison),
         distributions=charts.distributions(comparison.counts),
         looks=charts.looks([*course(comparison.record, blocks, comparison.gate.looks_s)]),
         why=read_why(run),
@@ -119,80 +109,16 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
     ).blocks
 
 
-def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
-    """What a run with this verdict shows of head: no more than its gating metrics bear out. Empty
-    where neither they nor a criterion decided."""
-    gating = comparison.gating
-    if verdict.verdict == INVALID:
-        return "The measurement is broken, so that nothing can be said of head."
-    worse = [it for it in gating if it.verdict == WORSE]
-    if worse:
-        return f"Head is worse than base: {_listed(worse, comparison)}."
-    open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
-    if verdict.verdict == INCONCLUSIVE and open_:
-        return f"Cannot tell: {open_} of {len(gating)} metrics are left undecided."
-    if verdict.verdict != PASS:
-        return _by_criterion(verdict)
-    whose = "Head against base"
-    if comparison.is_control:
-        whose = "Base against itself passes, and what differs is noise"
-    better = [it for it in gating if it.verdict == IMPROVED]
-    also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
-    beyond = words.beyond(comparison, is_short=True)
-    return f"{whose}{_ruled_out(comparison)}{also}{beyond and f'; {beyond}'}."
-
-
-def _by_criterion(verdict: RunVerdict) -> str:
-    results = (it for each in verdict.executions for it in each.criteria if it.decides)
-    if all(it.verdict != verdict.verdict for it in results):
-        return ""
-    if verdict.verdict == FAIL:
-        return "A criterion on both sides together fails."
-    return "Cannot tell: a criterion on both sides together is left undecided."
-
-
-def _ruled_out(comparison: Comparison) -> str:
-    """`, of search alone: ruled out is a rise of p50 by 5 %, of errors by 0.2 points`. No labels
-    where all gate."""
-    settings, gating = comparison.gate.settings, comparison.gating
-    gating = [it for it in gating if it.decided]
-    labels = list(dict.fromkeys(it.label for it in gating))
-    is_all = len(labels) == len({it.label for it in comparison.gate.findings})
-    rises = [
-        f"of {it} by {100 * settings.effect_of(it):g} {'points' if it in SHARES else '%'}"
-        for it in dict.fromkeys(each.metric for each in gating)
-    ]
-    whose = "" if is_all else f", of {_and(labels)} alone"
-    is_short = any(words.effect_of(comparison, it) > settings.effect_of(it.metric) for it in gating)
-    least = f", or by {LEAST_MS:g} ms where that is more" if is_short else ""
-    return f"{whose}: ruled out is a rise {', '.join(rises)}{least}"
-
-
-def _and(names: Sequence[str]) -> str:
-    """`sum, search and pi`, `sum, search, pi, kittens and 4 more`."""
-    shown = list(names[:_NAMED])
-    more = len(names) - len(shown)
-    *first, last = [*shown, f"{more} more"] if more else shown
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
-    """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
-    ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
-    texts = [
-        f"{words.name(it)} {words.change(it, it.change, words.effect_of(comparison, it))}"
-        for it in ordered
-    ]
-    return some_of(texts, _MOST_WORSE)
-
-
-def tables(comparison: Comparison) -> Iterator[Table]:
-    """Of times, of shares, and of CPU time where it is known."""
-    yield times(comparison)
-    yield stalls(comparison)
-    yield failures(comparison)
+def tables(comparison: Comparison) -> dict[str, Table]:
+    """Of times, of shares, and of CPU time where it is known, by name."""
+    found = {
+        "Times": times(comparison),
+        "Stalls": stalls(comparison),
+        "Errors": failures(comparison),
+    }
     if any(it.metric == CPU for it in comparison.gate.findings):
-        yield cpu(comparison)
+        found["CPU"] = cpu(comparison)
+    return found
 
 
 def times(comparison: Comparison) -> Table:
@@ -215,7 +141,7 @@ def stalls(comparison: Comparison) -> Table:
     limits = [
         f"{format_number(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None
     ]
-    beyond = f": answers beyond {_and(limits)}" if limits else ""
+    beyond = f": answers beyond {listed(limits)}" if limits else ""
     return _shares(STALLS, f"Stalls{beyond}", comparison)
 
 

@@ -28,13 +28,14 @@ from tollgate.compare.profile import words as profile_words
 from tollgate.install import tools
 from tollgate.judge import forecast as forecast_words
 from tollgate.report import capacity as capacity_words
+from tollgate.report import tables
 from tollgate.report import text as words
 from tollgate.report.pages.kit import charts as page_charts
 from tollgate.report.pages.kit.bars import LIMIT_AT, Scale, of_limit
 from tollgate.report.pages.kit.charts import Chart
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.kit.tones import tone
-from tollgate.report.table import Bar
+from tollgate.report.table import Bar, split
 from tollgate.study import words as study_words
 
 FOLDER = Path(__file__).parent
@@ -131,9 +132,11 @@ def environment() -> Environment:
     made.filters.update(
         duration=format_duration, full=full, grouped=grouped, number=study_words.number
     )
-    made.filters.update(one_line=one_line, readable=readable, time_of_day=time_of_day, tone=tone)
+    made.filters.update(one_line=one_line, readable=readable, split=split)
+    made.filters.update(time_of_day=time_of_day, tone=tone)
     made.globals.update(Bar=Bar, LIMIT_AT=LIMIT_AT, Scale=Scale, of_limit=of_limit)
     made.globals.update(interval=format_interval, words=words, capacity_words=capacity_words)
+    made.globals.update(power_table=tables.power_table)
     made.globals.update(compare_words=compare_words, forecast_words=forecast_words)
     made.globals.update(profile_words=profile_words, study_words=study_words)
     return made

@@ -100,7 +100,7 @@
 
   const FILLS = { uncounted: 'rule', outage: 'bad', reload: 'link', change: 'bad' };
 
-  /** Below the lines: what does not count is shaded, what happened is a line across the chart. */
+  /** Below the lines: what does not count is shaded, what happened is a line with a mark on top. */
   function drawSpans(u, { spans }, theme) {
     const { ctx, bbox } = u;
     ctx.save();
@@ -113,6 +113,10 @@
       if (kind === 'uncounted') continue;
       ctx.globalAlpha = 0.9;
       ctx.fillRect(from, bbox.top, Math.max(1, uPlot.pxRatio), bbox.height);
+      const half = 5 * uPlot.pxRatio;
+      ctx.beginPath();
+      polygon(ctx, [from - half, bbox.top], [from + half, bbox.top], [from, bbox.top + 1.6 * half]);
+      ctx.fill();
     }
     ctx.restore();
   }

@@ -48,7 +48,10 @@
     return Math.abs(series.x[index] - x) <= step ? index : -1;
   }
 
-  function valueOf(series, x, least) {
+  /** The unit of an axis's label: `service time, ms` is of milliseconds. */
+  const unitOf = ({ label }) => label.split(', ').at(-1);
+
+  function valueOf(series, x, { least, label }) {
     const index = placeOf(series, x);
     const [y, low, high] = ['y', 'low', 'high'].map((name) => series[name][index] ?? null);
     if (y === null) return '';
@@ -56,7 +59,7 @@
     const interval = hasInterval ? ` (${numbered(low)} to ${numbered(high)})` : '';
     const count = series.n.length > 0 ? ` (n ${series.n[index].toLocaleString('en')})` : '';
     const value = least !== null && y < least ? `below ${numbered(least)}` : numbered(y);
-    return `${series.label} ${value}${interval}${count}`;
+    return `${series.label}: ${value} ${unitOf({ label })}${interval}${count}`;
   }
 
   /** What a button of the legend hides: a line, or all that has its colour. */
@@ -68,7 +71,8 @@
       Object.assign(this, { node, chart, stops: stopsOf(chart), hidden: new Set(), at: null });
       this.readout = make('p', { class: 'readout', 'aria-live': 'polite' });
       node.before(make('p', { class: 'y-label' }, chart.y.label));
-      node.after(this.legend(), this.readout);
+      node.append(this.readout);
+      node.after(this.legend());
       node.addEventListener('keydown', (event) => this.press(event));
       this.drawn = null;
       this.redraw();
@@ -90,7 +94,18 @@
         return button;
       });
       // One alone needs no name, and hiding it would leave nothing.
-      return make('div', { class: 'legend' }, ...(buttons.length > 1 ? buttons : []));
+      const lines = buttons.length > 1 ? buttons : [];
+      return make('div', { class: 'legend' }, ...lines, ...this.marks());
+    }
+
+    /** What the marks on top of the chart mean, each kind once. */
+    marks() {
+      const kinds = new Set(this.chart.spans.map(({ kind }) => kind));
+      kinds.delete('uncounted');
+      const texts = { outage: 'worker missing', reload: 'reload', change: 'another level' };
+      return [...kinds].map((kind) =>
+        make('span', { class: 'key' }, make('span', { class: `swatch ${kind}` }), texts[kind]),
+      );
     }
 
     toggle(key, button) {
@@ -124,17 +139,32 @@
       if (u.cursor.left < 0 || u.cursor.idx === null) return;
       this.at = nearest(this.stops, u.posToVal(u.cursor.left, 'x'));
       this.describe();
+      this.place(u);
+    }
+
+    /** The readout beside the pointer, on the side that has room; it is seen in one chart alone. */
+    place({ cursor, over }) {
+      const isLeft = cursor.left > over.clientWidth / 2;
+      const [x, y] = [over.offsetLeft + cursor.left, over.offsetTop + Math.max(cursor.top, 0)];
+      const below = Math.min(y, Math.max(0, this.node.clientHeight - this.readout.offsetHeight));
+      const away = isLeft ? 'calc(-100% - 12px)' : '12px';
+      this.readout.style.transform = `translate(${x}px, ${below}px) translateX(${away})`;
     }
 
     describe() {
       const { x: axis, y, series, spans } = this.chart;
       const x = this.stops[this.at];
       const shown = series.filter((it) => !isCurve(it) && !this.hidden.has(keyOf(it)));
-      const values = shown.map((each) => valueOf(each, x, y.least)).filter(Boolean);
-      const here = spans.filter(({ low, high }) => x >= low && x <= high);
-      const text = [...values, ...new Set(here.map(({ label }) => label))].join(', ');
+      const values = shown.map((each) => valueOf(each, x, y)).filter(Boolean);
+      // What happened between two stops is told at both.
+      const [before, after] = [this.stops[this.at - 1] ?? x, this.stops[this.at + 1] ?? x];
+      const here = spans.filter(({ low, high, kind }) =>
+        kind === 'uncounted' ? x >= low && x < high : after > low && before < high,
+      );
       const at = axis.names[axis.ticks.indexOf(x)] ?? (axis.is_time ? time(x) : numbered(x));
-      this.readout.textContent = axis.is_time ? `${at}: ${text}` : `${axis.label} ${at}: ${text}`;
+      const head = axis.is_time ? at : `${axis.label}: ${at}`;
+      const marks = new Set(here.map(({ label }) => label));
+      this.readout.textContent = [head, ...values, ...marks].join('\n');
     }
 
     press(event) {
@@ -153,6 +183,7 @@
       const left = this.drawn.valToPos(this.stops[this.at], 'x');
       this.drawn.setCursor({ left, top: 0 }, false);
       this.describe();
+      this.place(this.drawn);
     }
 
     /** Zoom to a part of what is in sight, around the cursor; Infinity shows all. */

@@ -18,7 +18,7 @@ from tollgate.judge.verdicts import INCONCLUSIVE, ORDER, PASS, CriterionResult
 from tollgate.judge.verdicts import ExecutionVerdict as Judged
 from tollgate.report.pages.kit.charts import Chart, ChartSpan
 from tollgate.report.pages.run import workers
-from tollgate.report.pages.run.grid import Grid
+from tollgate.report.pages.run.grid import MOST_POINTS, Grid, bears, points_for
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, TableCell
@@ -90,6 +90,7 @@ def _chart(
     text, lines = ChartText(title, summary, _unit(criterion)), []
     if not criterion.is_of_workers:
         lines = [_line(criterion, each, settings) for each in views]
+        text = replace(text, note=_few(criterion, views, settings))
     elif measure := workers.MEASURES.get(criterion.subject):
         text = ChartText(title, summary, measure.unit, "", workers.FILE, measure.of_point)
         mine = [each for each in found if each.criterion == criterion]
@@ -107,6 +108,14 @@ def _of_workers(measure: workers.Measure, view: View, alike: Sequence[Failure]) 
         key=lambda it: mine.index(it.worker) if it.worker in mine else len(mine),
     )
     return workers.lines_of(view, by_rank, measure)
+
+
+def _few(criterion: Criterion, views: Sequence[View], settings: JudgeSettings) -> str:
+    """That a point has too few requests for its percentile; or empty."""
+    p = criterion.percentile
+    if p is None or all(bears(view.selected(criterion, settings)[0].total, p) for view in views):
+        return ""
+    return f"There are too few requests for a p{p:g} by time: points show little but the slowest."
 
 
 def _is_by_time(criterion: Criterion) -> bool:
@@ -135,4 +144,9 @@ def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLin
                 values[at] = value_of(criterion, here, totals.window(*ends) if totals else None)
         return values, n
 
-    return ChartLine(view, view.name, cache(of))  # a chart asks for its points more than once
+    coarser = None
+    if criterion.percentile is not None and view.grid:
+        total = view.selected(criterion, settings)[0].total
+        coarser = view.grid.coarser(points_for(total, criterion.percentile, MOST_POINTS))
+    # A chart asks for its points more than once.
+    return ChartLine(view, view.name, cache(of), coarser=coarser)

@@ -107,6 +107,31 @@ class Grid:
         )
 
 
+#: Percentiles of a chart over time; a chart has the highest that its requests bear.
+_PERCENTILES = (99, 95, 90)
+#: So many requests of a point take longer than its percentile: the p99 of 39 is the slowest one.
+BEYOND = 3
+#: Points from which it is seen when something was slow.
+_FEWEST = 8
+
+
+def percentile_for(total: int) -> int:
+    """The highest percentile that so many requests bear in enough points; of few requests 100, the
+    slowest one of each point."""
+    return next((p for p in _PERCENTILES if bears(total, p)), 100)
+
+
+def bears(total: int, p: float) -> bool:
+    """Whether so many requests bear the p-th percentile in enough points."""
+    return total * (1 - p / 100) >= BEYOND * _FEWEST - 1e-9
+
+
+def points_for(total: int, p: float, most: int) -> int:
+    """Points of a chart of the p-th percentile of so many requests, if they come evenly."""
+    points = 2 * _FEWEST if p >= 100 else int(total * (1 - p / 100) / BEYOND + 1e-9)
+    return min(max(points, _FEWEST), most)
+
+
 class Binned:
     """Counts dealt out to the bins of a grid."""
 

@@ -23,12 +23,19 @@ Values = tuple[np.ndarray, np.ndarray | None]
 
 @dataclass(frozen=True)
 class ChartLine:
-    """label: with the execution's name. of: of a view, the values in the bins of any grid."""
+    """label: with the execution's name. of: of a view, the values in the bins of any grid.
+    coarser: bins in place of the view's."""
 
     view: View
     label: str
     of: Callable[[View, Grid], Values]
     draw: str = LINE
+    coarser: Grid | None = None
+
+    @property
+    def grid(self) -> Grid:
+        """The bins of its points; those of the view where it has no coarser ones."""
+        return self.coarser or self.view.grid
 
     def values(self, grid: Grid) -> Values:
         """Its values in these bins."""
@@ -59,7 +66,7 @@ def chart(
     return Chart(
         title=text.title,
         summary=text.summary,
-        x=_axis([line.view.grid for line in lines], series),
+        x=_axis([line.grid for line in lines], series),
         y=Axis(text.unit, high=_highest(lines)),
         series=tuple(series),
         numbers=_numbers(text, lines),
@@ -73,7 +80,7 @@ def chart(
 
 def _binning(text: ChartText, lines: Sequence[ChartLine]) -> str:
     """What a point stands for, where that is more than a second."""
-    widths = sorted({line.view.grid.width for line in lines})
+    widths = sorted({line.grid.width for line in lines})
     if widths == [1]:
         return ""
     return f"A point stands for {' or '.join(map(str, widths))} s, {text.of_point}."
@@ -87,7 +94,7 @@ def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
 
 
 def _series(line: ChartLine) -> Series:
-    grid = line.view.grid
+    grid = line.grid
     values, n = line.values(grid)
     # A point stands in the middle of its time: at its beginning it would look early.
     x = (grid.starts + (grid.width / 2 if grid.width > 1 else 0)).tolist()
@@ -106,7 +113,7 @@ def _highest(lines: Sequence[ChartLine]) -> float | None:
     beyond is seen by zooming in. None where nothing is judged."""
     found = []
     for line in lines:
-        grid, (low, high) = line.view.grid, line.view.window
+        grid, (low, high) = line.grid, line.view.window
         inside = (grid.starts >= low) & (grid.starts < high)
         values = line.values(grid)[0][inside]
         found += [float(values[np.isfinite(values)].max(initial=0.0))]
@@ -127,7 +134,8 @@ def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:
             rows.append((line.label, since, number(value), samples))
     what = f"each value stands for one of a few equal periods, {text.of_point}"
     caption = f"{text.title}: {what}; {text.numbers_in} has all of it."
-    return Table(caption, (Column("line"), *numeric("from", text.unit, "n")), rows)
+    columns = (Column("line"), *numeric("from", text.unit, "n"))
+    return Table(caption, columns, rows, is_grouped=True)
 
 
 def clock(seconds: float) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from tollgate.base.text import some_of
 from tollgate.report.pages.kit.charts import DASHED, LINE, Chart, ChartSpan
-from tollgate.report.pages.run.grid import Grid
+from tollgate.report.pages.run.grid import MOST_POINTS, Grid, percentile_for, points_for
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
 from tollgate.study.words import number
 
-PERCENTILES = (50, 95, 99)
 #: Labels without a schedule that are named.
 _NAMES = 3
+SLOWEST = "The slowest request of each point: there are too few for a percentile."
 _RESPONSE = (
     "Response time counts from when a request was meant to be sent, service time (dashed) from "
     "when it was: where they part, requests waited."
@@ -24,7 +24,8 @@ def charts(views: Sequence[View], spans: Sequence[ChartSpan], latency: bool = Tr
     """From the load down to lateness; nothing where there are no samples. latency: also of the
     response times of all requests together, which mean little where arms take turns."""
     found = [throughput(views, spans)]
-    found += [percentile(views, spans, p) for p in PERCENTILES] if latency else []
+    has_latency = latency and any(view.grid for view in views)
+    found += [percentile(views, spans, p) for p in percentiles(views)] if has_latency else []
     found += [errors(views, spans), lateness(views, spans)]
     return [each for each in found if each is not None]
 
@@ -43,24 +44,37 @@ def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | Non
     return chart(ChartText("Throughput", summary, "requests/s", note), lines, spans)
 
 
+def percentiles(views: Sequence[View]) -> list[int]:
+    """The median, and the highest percentile that the requests bear."""
+    return [50, percentile_for(min(view.service.total for view in views if view.grid))]
+
+
 def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Chart | None:
     """A percentile of response time beside that of service time; where there is no schedule, of
     service time alone. Requests without one are left out beside those that have one: the note says
     so."""
     lines, response, service = [], _percentile("response", p), _percentile("service", p)
-    for view in views:
+    for view in (view for view in views if view.grid):
+        bins = view.grid.coarser(points_for(view.service.total, p, MOST_POINTS))
         if view.response is not None:
-            lines.append(ChartLine(view, f"{view.name} response", response))
+            lines.append(ChartLine(view, f"{view.name} response", response, LINE, bins))
         style = LINE if view.response is None else DASHED
-        lines.append(ChartLine(view, f"{view.name} service", service, style))
+        lines.append(ChartLine(view, f"{view.name} service", service, style, bins))
     responds = any(view.response for view in views)
     summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
-    summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
+    if p != 50:  # the first chart has said it
+        summary = f"{p} % of the requests were at most as slow."
+        summary = SLOWEST if p == 100 else summary
     left_out = _unscheduled(views)
     whose = "scheduled requests" if left_out else "all requests"
     if left_out and any(view.response is None for view in views):
         left_out += " Where an execution has no schedule at all, none are left out."
-    return chart(ChartText(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
+    return chart(ChartText(f"{name_of(p)}, {whose}", summary, "ms", left_out), lines, spans)
+
+
+def name_of(p: int) -> str:
+    """`p95`, `slowest`."""
+    return "slowest" if p == 100 else f"p{p}"
 
 
 def errors(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
@@ -78,8 +92,11 @@ def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     """How much later than meant requests were sent."""
     lines, values = [], []
     for view in (view for view in views if view.lateness is not None):
-        lines.append(ChartLine(view, f"{view.name} p99", _percentile("lateness", 99)))
-        lines.append(ChartLine(view, f"{view.name} p50", _percentile("lateness", 50), DASHED))
+        high = percentile_for(view.lateness.total)
+        bins = view.grid.coarser(points_for(view.lateness.total, high, MOST_POINTS))
+        slow, median = _percentile("lateness", high), _percentile("lateness", 50)
+        lines.append(ChartLine(view, f"{view.name} {name_of(high)}", slow, LINE, bins))
+        lines.append(ChartLine(view, f"{view.name} p50", median, DASHED, bins))
         p99 = view.lateness.window(*view.window).percentile(99)
         values.append(f"{view.name} {number(p99)} ms")
     summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."

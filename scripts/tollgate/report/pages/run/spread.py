@@ -1,22 +1,29 @@
-"""How the times of each target are spread: its percentiles on a logarithmic scale. Pure."""
+"""Each label's times: when it was slow, and how its times are spread, its percentiles on a
+logarithmic scale. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
+from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, ChartSpan, Series
 from tollgate.report.pages.kit.names import full, readable
+from tollgate.report.pages.run.grid import Binned, Grid, percentile_for, points_for
+from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
+from tollgate.report.pages.run.over_time import name_of
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, numeric
 from tollgate.stats.counts import Counts
 from tollgate.study.words import number
 
-#: Labels that get a chart, and a row of the table; the ones with most requests.
+#: Labels that get two charts, and a row of the table; the ones with most requests.
 MOST_CHARTS, MOST_ROWS = 12, 500
+#: Points of a chart over time.
+MOST_POINTS = 120
 #: What is written along the axis: so many of a hundred are faster.
 _NAMED = {1: "0", 2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %"}
 _NAMED |= {10_000: "99.99 %", 100_000: "99.999 %"}
@@ -30,23 +37,25 @@ _BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole millisec
 
 @dataclass(frozen=True)
 class SpreadView:
-    """charts: of the busiest of so many labels; is_cut: others have none. rows: of the table of all
-    labels, as far as it goes: (label, what of whom, its times); cut: how far that is, empty for
-    all."""
+    """charts: of the busiest of so many labels, the slowest first; drawn: of how many. rows:
+    of the table of all labels, as far as it goes: (label, what of whom, its times); cut: how far
+    that is, empty for all."""
 
     labels: int
-    is_cut: bool
+    drawn: int
     charts: Sequence[Chart]
     rows: Sequence[tuple[str, str, Counts]]
     cut: str
 
 
-def content(views: Sequence[View]) -> SpreadView | None:
+def content(views: Sequence[View], spans: Sequence[ChartSpan] = ()) -> SpreadView | None:
     """None where there are no samples."""
     names = by_size(views)
     if not names:
         return None
-    charts = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
+    drawn = slowest_first(views, names[:MOST_CHARTS])
+    pairs = ((_over_time(views, name, spans), _chart(views, name)) for name in drawn)
+    charts = [chart for pair in pairs for chart in pair if chart]
     rows = [
         (name, f"{view.name} {what}", counts)
         for name in names[:MOST_ROWS]
@@ -54,7 +63,7 @@ def content(views: Sequence[View]) -> SpreadView | None:
         for what, counts in _counts(view, name).items()
     ]
     cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
-    return SpreadView(len(names), len(names) > MOST_CHARTS, charts, rows, cut)
+    return SpreadView(len(names), len(drawn), charts, rows, cut)
 
 
 def by_size(views: Sequence[View]) -> list[str]:
@@ -63,6 +72,63 @@ def by_size(views: Sequence[View]) -> list[str]:
     for it in (it for view in views for it in view.samplers):
         sizes[it.name] += it.service.total
     return [name for name, _ in sizes.most_common()]
+
+
+def slowest_first(views: Sequence[View], names: Sequence[str]) -> list[str]:
+    """By the p95 of the execution that has most trouble with a label."""
+
+    def p95(name: str) -> float:
+        both = (_counts(view, name) for view in views)
+        return max((next(iter(it.values())).percentile(95) for it in both if it), default=0.0)
+
+    return sorted(names, key=p95, reverse=True)
+
+
+def _over_time(views: Sequence[View], name: str, spans: Sequence[ChartSpan]) -> Chart | None:
+    """A label's times as they came."""
+    lines = lines_over_time(views, name)
+    found = worst(lines)
+    summary = "No request is in the measured time."
+    if found:
+        value, start, line = found
+        summary = f"Slowest from {clock(start)} on: {line.label} {number(value)} ms."
+    text = ChartText(f"{readable(name)}, over time", summary, "ms")
+    return chart(text, lines, spans, full_title=full(name))
+
+
+def lines_over_time(views: Sequence[View], name: str) -> list[ChartLine]:
+    """The highest percentile of a label that its requests bear in each execution alike, or the
+    slowest of each point, and the median."""
+    known = [(view, *found) for view in views if (found := view.times(name))]
+    total = min((counts.total for *_, counts in known), default=0)
+    high, lines = percentile_for(total), []
+    for view, what, counts in known:
+        bins = view.grid.coarser(points_for(total, high, MOST_POINTS))
+        for p, draw in ((high, LINE), (50, DASHED)):
+            label = f"{view.name} {name_of(p)} {what}"
+            lines.append(ChartLine(view, label, _percentile(counts, p), draw, bins))
+    return lines
+
+
+def worst(lines: Sequence[ChartLine]) -> tuple[float, int, ChartLine] | None:
+    """(ms, second, line) of the slowest point that is judged; None where none is."""
+    found = []
+    for line in (it for it in lines if it.draw == LINE):
+        (values, _), (low, high) = line.values(line.grid), line.view.window
+        starts = line.grid.starts
+        inside = np.flatnonzero((starts >= low) & (starts < high) & np.isfinite(values))
+        if len(inside):
+            at = inside[np.argmax(values[inside])]
+            found.append((float(values[at]), int(starts[at]), line))
+    return max(found, key=lambda it: it[0], default=None)
+
+
+def _percentile(counts: Counts, p: int) -> Callable[[View, Grid], Values]:
+    def of(_: View, grid: Grid) -> Values:
+        binned = Binned(counts, grid)
+        return binned.percentile(p), binned.n
+
+    return cache(of)  # a chart asks for its points more than once
 
 
 def _chart(views: Sequence[View], name: str) -> Chart | None:
@@ -98,15 +164,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
 
 def _counts(view: View, name: str) -> dict[str, Counts]:
     """Response and service times in the measured time, those that there are."""
-    mine = view.by_name.get(name, [])
-    responses = [it.response for it in mine if it.response is not None]
-    found = {"service": [it.service for it in mine]}
-    if len(responses) == len(mine):  # where two share the name, both may have a schedule or not
-        found = {"response": responses} | found
-    windows = {
-        what: Counts.merged(it.window(*view.window) for it in parts)
-        for what, parts in found.items()
-    }
+    windows = {what: it.window(*view.window) for what, it in view.both_times(name).items()}
     return {what: counts for what, counts in windows.items() if counts.total}
 
 

@@ -89,6 +89,20 @@ class View:
         meant = self.intended.span if self.intended else None
         return Grid.of(found, self.execution.warmup_s, meant=meant)
 
+    def both_times(self, name: str) -> dict[str, Counts]:
+        """Response and service times of a label, those that there are, warm-up included."""
+        mine = self.by_name.get(name, [])
+        responses = [it.response for it in mine if it.response is not None]
+        found = {"service": Counts.merged(it.service for it in mine)} if mine else {}
+        # Where two share the name, both may have a schedule or not.
+        is_due = mine and len(responses) == len(mine)
+        return {"response": Counts.merged(responses)} | found if is_due else found
+
+    def times(self, name: str) -> tuple[str, Counts] | None:
+        """Response times of a label, or its service times where it has no schedule, and which of
+        both these are; None where it was not asked."""
+        return next(((what, it) for what, it in self.both_times(name).items() if it.total), None)
+
     def selected(
         self, criterion: Criterion, settings: JudgeSettings
     ) -> tuple[Counts, Totals | None]:

@@ -17,17 +17,19 @@ from tollgate.gather import evidence
 from tollgate.judge.engines import shared_s
 from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.judge.verdicts import FAIL, INVALID, PASS, ExecutionVerdict, RunVerdict
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.record import manifest
 from tollgate.report import write as outputs
 from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
 from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
 from tollgate.report.pages.kit.names import readable
-from tollgate.report.pages.run import criteria, over_time, spread, surroundings, workers
+from tollgate.report.pages.run import criteria, headline, over_time, spread, surroundings, workers
+from tollgate.report.pages.run import failures as failed
 from tollgate.report.pages.run.intended import intended, of_engines
 from tollgate.report.pages.run.view import View, colours
 from tollgate.report.pages.study import page as study_page
+from tollgate.report.sentences import of_criteria, sentence
 from tollgate.study.model import StudyResult
 
 NAME = "index.html"
@@ -35,13 +37,6 @@ NAME = "index.html"
 MOST_REASONS = 5
 #: Executions that are named.
 _NAMES = 3
-#: Whose fault it is.
-FAULTS = {
-    "generator": "the load generator's",
-    "service": "the service's",
-    "operator": "in how the run was set up or ended",
-    "machine": "the machine's, or there were too few samples",
-}
 
 
 @dataclass(frozen=True)
@@ -88,14 +83,13 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
     views, verdict, record = _views(run, known), known.verdict, known.record
     judged = verdict.executions
     studied = study_page.part(run, study) if study else None
-    compared = compare_page.part(run, record, known.run, verdict)
+    compared = compare_page.part(run, record, known.run)
     searched = capacity_page.part(verdict)
-    found = compared or searched
     spans = workers.spans(views)
     failures, more_failures = criteria.failures(views, judged, known.settings, spans)
     return render(
         "run/page.html.jinja",
-        _head(known, views, studied, found and found.sentence),
+        _head(known, views, studied),
         record=record,
         judged=judged,
         study=studied,
@@ -105,11 +99,12 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
         warnings=_named(judged, "warnings"),
         lint=_named(judged, "lint"),
         failures=failures,
+        failed=failed.table(run, record, views),
+        headline=None if studied or searched else headline.table(views),
         more_failures=more_failures,
         # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
-        some_failed=any(view.sent.errors for view in views),
-        spread=None if studied or searched else spread.content(views),
+        spread=None if studied or searched else spread.content(views, spans),
         forecasts=[
             (view, it.forecast) for view, it in zip(views, judged, strict=True) if it.forecast
         ],
@@ -135,15 +130,12 @@ def _head(
     known: Judged,
     views: Sequence[View],
     study: study_page.StudyPart | None,
-    found: str | None,
 ) -> Head:
-    """found: the sentence of a comparison or a search, none where the verdict's own says more."""
     began = known.record.started[:16].replace("T", " ")
     kind, verdict = readable(known.record.kind), known.verdict
-    own = sentence(verdict)
-    head, answer, mark = own, verdict.verdict, tone(verdict.verdict)
+    own = of_criteria(verdict)
+    head, answer, mark = sentence(verdict), verdict.verdict, tone(verdict.verdict)
     remarks = [*reasons(verdict), Remark(load(views))]
-    head = found or head
     if study:
         # A study answers questions; that the measurement was sound, or not, stands below.
         remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]
@@ -170,35 +162,6 @@ def _views(run: Path, known: Judged) -> list[View]:
         colour = colours(planned)[place]
         views.append(View(execution, readable(execution.name), colour, meant))
     return views
-
-
-def sentence(verdict: RunVerdict) -> str:
-    """The verdict, and whose fault it is if it is not PASS."""
-    faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
-    whose = " and ".join(FAULTS.get(fault, fault) for fault in faults)
-    return f"{_outcome(verdict)}{f'; the fault is {whose}' if whose else ''}."
-
-
-def _outcome(verdict: RunVerdict) -> str:
-    if verdict.share:
-        return f"Engine {verdict.share} sent its share of a load, which is judged with all others"
-    results = [it for each in verdict.executions for it in each.criteria if it.decides]
-    count = len(results)
-    criteria = "one criterion" if count == 1 else f"{count} criteria"
-    broken = sum(it.verdict == verdict.verdict for it in results)
-    if verdict.verdict == PASS:
-        if not count:
-            return "The measurement is sound, and no criterion was stated"
-        return "The one criterion holds" if count == 1 else f"All {criteria} hold"
-    if verdict.verdict == INVALID:
-        return "The measurement is broken, so that it proves nothing"
-    if verdict.verdict == FAIL and broken:
-        return f"{broken} of {criteria} {'does' if broken == 1 else 'do'} not hold"
-    if verdict.verdict == FAIL:
-        return "The run failed, though no criterion was violated"
-    if broken:
-        return f"{broken} of {criteria} {'is' if broken == 1 else 'are'} undecided"
-    return "Whether the service is good enough is undecided"
 
 
 def reasons(verdict: RunVerdict) -> list[Remark]:

@@ -1,0 +1,92 @@
+"""Failed requests by message and second."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tollgate.base.text import one_line
+from tollgate.record import manifest
+from tollgate.report.pages.kit.names import readable
+from tollgate.report.pages.run.lines import clock
+from tollgate.report.pages.run.view import View
+from tollgate.report.table import Column, Table, TableCell, numeric
+from tollgate.samples.failures import FailedRequests, read_failures
+from tollgate.stats.response_codes import short_code
+
+#: Rows of the table; those with most requests.
+MOST_ROWS = 20
+#: Seconds of a row that are listed.
+MOST_SECONDS = 8
+#: How JMeter's assertions write two texts, `/` before each.
+_COMPARED = re.compile(r"\s*/?\s*\*{6} (\w+)\s*: \[{3}(.*?)\]{3}\s*/?", re.S)
+#: Characters of a message; all of it is in its title.
+_LENGTH, _TITLE = 160, 500
+
+
+def table(run: Path, record: manifest.Manifest, views: Sequence[View]) -> Table | None:
+    """None where nothing failed. Raises JtlError."""
+    groups: dict[tuple[str, str, str, str], list[FailedRequests]] = {}
+    for view, jtls in zip(views, _jtls(run, record), strict=True):
+        for it in _failed(view, jtls) if view.sent.errors else ():
+            groups.setdefault((view.name, it.label, it.code, it.alike), []).append(it)
+    if not groups:
+        return None
+    ordered = sorted(groups.items(), key=lambda it: -_total(it[1]))
+    rows = [_row(*key[:3], found) for key, found in ordered[:MOST_ROWS]]
+    shown = sum(_total(found) for _, found in ordered[:MOST_ROWS])
+    more = sum(view.sent.errors for view in views) - shown
+    rest = f"; {more:,} more failed in other ways: see kpi.jtl" if more > 0 else ""
+    caption = (
+        "Failed requests by message and by second since the execution's start, warm-up "
+        f"included{rest}"
+    )
+    columns = (Column("request"), *numeric("failed"), Column("message"), Column("seconds"))
+    return Table(caption, columns, rows, "cards")
+
+
+def _jtls(run: Path, record: manifest.Manifest) -> list[list[Path]]:
+    """Of each execution, also of a merged run, those of its engines."""
+    folders = [run / each["folder"] for each in record.engines]
+    if not folders:
+        return [[run / it.jtl] for it in record.executions]
+    planned = [manifest.read(folder).executions for folder in folders]
+    return [
+        [folder / of[at].jtl for folder, of in zip(folders, planned, strict=True)]
+        for at in range(len(record.executions))
+    ]
+
+
+def _failed(view: View, jtls: Iterable[Path]) -> Iterable[FailedRequests]:
+    """Those that count as requests of the execution."""
+    labels = view.execution.labels
+    for it in (it for jtl in jtls for it in read_failures(jtl)):
+        data = labels.get((it.label, it.is_transaction))
+        if data and not data.is_transaction:
+            yield it
+
+
+def _row(
+    name: str, label: str, code: str, found: Sequence[FailedRequests]
+) -> tuple[str | TableCell, ...]:
+    message = one_line(_COMPARED.sub(r"; \1 \2", found[0].message))
+    said = f"{short_code(code)}: {message}" if message else short_code(code)
+    is_cut = len(said) > _LENGTH
+    shown = f"{said[:_LENGTH]}\u2026" if is_cut else said
+    by_second = Counter[int]()
+    for it in found:
+        by_second[it.second] += it.n
+    listed = [f"{clock(at)} ({n:,})" for at, n in sorted(by_second.items())]
+    more = f" and {len(listed) - MOST_SECONDS:,} more seconds" if listed[MOST_SECONDS:] else ""
+    return (
+        f"{name}: {readable(label)}",
+        f"{_total(found):,}",
+        TableCell(shown, title=said[:_TITLE] if is_cut else ""),
+        ", ".join(listed[:MOST_SECONDS]) + more,
+    )
+
+
+def _total(found: Iterable[FailedRequests]) -> int:
+    return sum(it.n for it in found)
