@@ -12,6 +12,7 @@ from tollgate.base.exit_codes import ExitCode
 
 COMMAND = """echo "$(basename "$PWD") $*" >>"$ASKED"
 echo "${BASE-none} $TOLLGATE_HOME" >>"$ASKED.env"
+[ "$1" != history ] || exit "${GATE:-0}"
 exit "${CODE:-0}"
 """
 
@@ -27,9 +28,10 @@ class Project:
         self.suite.mkdir()
 
     def command(self, *options, **inputs):
-        given = {name: str(value) for name, value in inputs.items() if name != "CODE"}
+        codes = {name: int(inputs.pop(name, 0)) for name in ("CODE", "GATE")}
+        given = {name: str(value) for name, value in inputs.items()}
         env = support.environment(**ci_files.script_variables({"folder": "suite", **given}))
-        env |= {"ASKED": str(self.asked), "CODE": str(int(inputs.get("CODE", 0)))}
+        env |= {"ASKED": str(self.asked), **{name: str(code) for name, code in codes.items()}}
         script = self.root / ci_files.RUN.relative_to(support.ROOT)
         return (script, *options), {"cwd": self.root.parent, "env": env}
 
@@ -95,6 +97,18 @@ def test_in_report_only_a_verdict_leaves_the_job_green_and_an_error_does_not(cod
     assert done.returncode == (0 if green else code)
     warned = code in (ExitCode.FAIL, ExitCode.INVALID, ExitCode.INCONCLUSIVE)
     assert ("::warning::" in done.stdout) == warned
+
+
+@pytest.mark.parametrize("gate", [ExitCode.PASS, ExitCode.FAIL])
+@pytest.mark.parametrize("code", ExitCode)
+def test_with_a_history_all_records_decide_in_place_of_a_verdict_but_of_none_that_left_no_record(
+    code, gate, project
+):
+    done = project.run(CODE=code, GATE=gate, history="true", base="v1.2", retries=0)
+    has_record = code in (ExitCode.PASS, ExitCode.FAIL, ExitCode.INCONCLUSIVE)
+    assert done.returncode == (gate if has_record else code)
+    asked = ["suite run -check", *["suite history --gate --anchor v1.2"] * has_record]
+    assert project.said() == asked
 
 
 def test_a_job_that_is_cancelled_ends_the_run_and_waits_for_it(project):

@@ -24,13 +24,17 @@ WHAT_EACH_RUNS = {
     "check": "./scripts/run",
     "compare": "./scripts/run -compare",
     "soak": "./scripts/run -soak",
+    "history": "./scripts/run -compare -o modules.compare.fail-fast=false"
+    " || case $? in 3|5) ;; *) exit $? ;; esac",
     "statistics": "./scripts/test statistics",
 }
 #: How Jenkins runs a kind once more; GitLab has a setting for it, GitHub's action a script.
 RETRY = "{0} || case $? in 5) {0} ;; *) exit $? ;; esac"
 RETRIED = {it: RETRY.format(WHAT_EACH_RUNS[it]) for it in ("check", "compare")}
-#: What leaves a run's folder.
+#: What leaves a run's folder, and ends with its verdict.
 RUNS = ("check", "compare", "soak")
+#: How a night's record decides with those of earlier ones.
+DECIDED = '.venv/bin/tollgate history --gate --anchor "$ANCHOR"'
 #: Of each file: the schema that check-jsonschema brings along, and how it reads the file.
 SCHEMAS = {
     ci_files.GITHUB: ("vendor.github-workflows",),
@@ -101,11 +105,11 @@ def test_every_action_is_pinned_to_a_commit_which_is_one_everywhere_and_says_its
         uses = re.findall(r"uses: (.*)", path.read_text())
         assert uses
         for each in uses:
-            assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
+            assert re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
     docs = sorted((support.ROOT / "docs").glob("*.md"))
     files = (ci_files.GITHUB, ci_files.ACTION, ci_files.COMMENT, TEMPLATES / "github.yml", *docs)
     text = "".join(path.read_text() for path in files)
-    pins = set(re.findall(r"uses: (actions/[\w-]+)@(.*)", text))
+    pins = set(re.findall(r"uses: (actions/[\w-]+)[\w/-]*@(.*)", text))
     assert len({name for name, _ in pins}) == len(pins)
 
 
@@ -136,7 +140,7 @@ def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins):
     for name in WHAT_EACH_RUNS:
         job = ci_files.gitlab()[name]
         assert job["timeout"]
-        if name in RUNS:
+        if name != "statistics":
             assert job["artifacts"]["when"] == "always"
             assert job["artifacts"]["reports"]["junit"].endswith("/junit.xml")
         at = ["pipeline", "stages", f"stage {name}", "options"]
@@ -173,15 +177,43 @@ def test_the_outputs_of_the_action_are_those_that_tollgate_writes(tmp_path, monk
 
 
 def test_a_comparison_has_the_whole_history():
-    checkout = ci_files.workflow()["jobs"]["compare"]["steps"][0]
-    assert checkout["with"]["fetch-depth"] == 0
-    assert ci_files.gitlab()["compare"]["variables"]["GIT_DEPTH"] == "0"
+    for name in ("compare", "history"):
+        checkout = ci_files.workflow()["jobs"][name]["steps"][0]
+        assert checkout["with"]["fetch-depth"] == 0
+        assert ci_files.gitlab()[name]["variables"]["GIT_DEPTH"] == "0"
+
+
+def test_every_night_is_compared_with_the_anchor_and_the_records_of_all_decide(jenkins):
+    (_, given) = ci_files.workflow()["jobs"]["history"]["steps"]
+    assert re.fullmatch(r"[0-9a-f]{40}", given["with"].pop("base"))
+    options = "-o modules.compare.fail-fast=false"
+    assert given["with"] == {"kind": "compare", "history": "true", "options": options}
+    job = ci_files.gitlab()["history"]
+    assert (job["variables"]["BASE"], job["script"][1]) == ("$ANCHOR", DECIDED)
+    asked = [call["arguments"] for call in jenkins if call["name"] == "sh"]
+    assert [DECIDED] in asked
+
+
+def test_the_records_of_all_nights_are_kept_even_if_a_night_fails():
+    steps = {it.get("uses", "").partition("@")[0]: it for it in ci_files.action()["runs"]["steps"]}
+    restored, saved = steps["actions/cache/restore"], steps["actions/cache/save"]
+    assert saved["if"] == "always() && inputs.history == 'true'"
+    # A cache is never overwritten: each night has a key of its own, and begins with the last one's.
+    assert saved["with"] == {it: restored["with"][it] for it in ("path", "key")}
+    assert saved["with"]["path"] == "${{ inputs.folder }}/reports/history"
+    assert "${{ github.run_id }}" in saved["with"]["key"]
+    assert saved["with"]["key"].startswith(restored["with"]["restore-keys"])
+    cache = ci_files.gitlab()["history"]["cache"]
+    assert (cache["paths"], cache["when"]) == (["reports/history/"], "always")
+    assert ci_files.gitlab()["history"]["resource_group"]
+    assert "git clean -ffdqx -e history reports" in ci_files.JENKINS.read_text()
 
 
 def test_the_three_systems_run_the_same_commands(jenkins):
     of_github = ci_files.github_commands()
     kinds = {name: of_github[name].env["KIND"] for name in RUNS}
     assert kinds == {name: name for name in RUNS}
+    assert of_github["history"].env["KIND"] == "compare"
     assert of_github["statistics"].text == WHAT_EACH_RUNS["statistics"]
     of_gitlab = {name: each.text for name, each in ci_files.gitlab_commands().items()}
     assert ci_files.jenkins_commands(jenkins) == WHAT_EACH_RUNS | RETRIED
@@ -214,6 +246,7 @@ def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins):
     assert when == {
         **dict.fromkeys(("stage check", "stage compare"), "changeRequest"),
         **dict.fromkeys(("stage soak", "stage statistics"), "triggeredBy"),
+        "stage history": "allOf",
     }
 
 

@@ -180,7 +180,7 @@ def test_a_listener_of_another_user_is_not_taken_for_this_process(monkeypatch):
     address = SimpleNamespace(ip="127.0.0.1", port=4711)
     other = SimpleNamespace(status=psutil.CONN_LISTEN, laddr=address, pid=None)
     monkeypatch.setattr(psutil, "net_connections", lambda _: [other])
-    assert leftovers.port_owner(4711).startswith("a process of another user, which this user can")
+    assert leftovers.port_owner(4711).startswith("a process of another user (see `sudo")
 
 
 def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ import pytest
 
 from support import jmx_text as jmx
 from support.forecasts import csv_text
+from tollgate.base import paths
 from tollgate.base.paths import SUITE
-from tollgate.cli import forecast
 
 OURS = SUITE / "data" / "forecast.csv"
 
@@ -43,7 +43,7 @@ def test_the_plan_of_another_suite_knows_its_own_columns(tollgate, refusal, tmp_
     file = tmp_path / "forecast.csv"
     file.write_text(csv_text(["0,1,100", "12,2,100"], header="hour,tps,home"))
     run_file = tmp_path / "taurus.yml"
-    monkeypatch.setattr(forecast, "SUITE", tmp_path)
+    monkeypatch.setattr(paths, "SUITE", tmp_path)
     assert f"{run_file} has no plan for a kind `stress`" in refusal("forecast", file)
     code, out, _ = tollgate("forecast", file, "--plan", tmp_path / "shop.jmx")
     assert (code, "home" in out) == (0, True)
@@ -59,7 +59,7 @@ def test_the_labels_of_the_only_service_share_a_total_by_their_weights(
     (tmp_path / "taurus.yml").write_text(run_file)
     file = tmp_path / "forecast.csv"
     file.write_text(csv_text(["0,4", "12,8"], header="hour,tps"))
-    monkeypatch.setattr(forecast, "SUITE", tmp_path)
+    monkeypatch.setattr(paths, "SUITE", tmp_path)
     code, out, err = tollgate("forecast", file)
     assert (code, err) == (0, "")
     assert {"a", "b"} <= set(out.split())

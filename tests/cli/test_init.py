@@ -271,7 +271,7 @@ def test_a_suite_that_has_a_service_gets_no_other_one_by_init(init, repository, 
     root = repository({"name": "shop", "main": "server.js"}, server_js=SERVER, openapi_json=OPENAPI)
     init(root)
     said = refusal("init", root, "--from", root / "openapi.json")
-    assert "has the service 'shop' already: add another one by `tollgate new target`" in said
+    assert "has the service 'shop': add one by `tollgate new target`" in said
 
 
 def test_what_a_browser_asks_for_is_no_route(init, repository):

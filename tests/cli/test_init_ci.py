@@ -65,7 +65,8 @@ def test_the_jenkinsfile_is_groovy_that_checks_and_compares(tmp_path):
     calls = ci_files.jenkins_calls(written)
     measured = [it["arguments"][0] for it in calls if it["name"] == "measure"]
     assert measured == ["check", "compare"]
-    assert [it["arguments"][0] for it in calls if it["name"] == "stage"] == ["install", *measured]
+    stages = [it["arguments"][0] for it in calls if it["name"] == "stage"]
+    assert stages == ["install", *measured, "history"]
     assert ".tollgate/venv/bin/tollgate run -stock -${kind}" in written.read_text()
 
 
@@ -83,8 +84,26 @@ def test_all_three_run_the_service_in_its_folder_and_leave_no_word_of_a_template
     assert ("cd services" in gitlab[".tollgate"]["before_script"]) == (folder == "services")
     runs = [it["script"] for it in jobs_of_gitlab(files[ci.PLACES["gitlab.yml"]]).values()]
     tollgate = "/opt/tollgate/bin/tollgate run -stock"
-    assert runs == [[tollgate], [f"{tollgate} -compare"]]
+    assert runs[:2] == [[tollgate], [f"{tollgate} -compare"]]
     assert (" -C services " in files[ci.PLACES["Jenkinsfile"]]) == (folder == "services")
+
+
+@pytest.mark.parametrize("folder", [".", "services"])
+def test_every_night_is_compared_with_the_anchor_and_the_records_of_all_decide(folder, tmp_path):
+    files = repository(tmp_path, *SYSTEMS, folder=folder, secrets=("STOCK_TOKEN",))
+    job = yaml.safe_load(files[ci.PLACES["github.yml"]])["jobs"]["history"]
+    given = job["steps"][1]["with"]
+    assert given.items() >= {"base": "v1.0", "history": True}.items()
+    assert {*given} <= {*ci_files.action()["inputs"]}
+    assert [*job["env"]] == ["STOCK_TOKEN"]
+    job = yaml.safe_load(files[ci.PLACES["gitlab.yml"]])["stock-history"]
+    kept = "reports/history/" if folder == "." else "services/reports/history/"
+    assert (job["cache"][1]["paths"], job["cache"][1]["when"]) == ([kept], "always")
+    gate = 'tollgate history --gate --anchor "$ANCHOR"'
+    assert job["script"][-1].endswith(gate)
+    text = files[ci.PLACES["Jenkinsfile"]]
+    assert gate.replace(" ", f" -C {folder} " if folder != "." else " ", 1) in text
+    assert "git clean -ffdqx -e history " in text
 
 
 @pytest.mark.parametrize(

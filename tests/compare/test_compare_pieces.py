@@ -106,7 +106,7 @@ def test_a_service_of_no_time_at_all_has_no_typical_request():
     assert (found.note.startswith("all answers"), np.isnan(found.value)) == (True, True)
 
 
-@pytest.mark.parametrize("level_ms", [0.3, 1.0, 2.5, 4.8])
+@pytest.mark.parametrize("level_ms", [0.3, 1.0, 2.0])
 def test_whole_milliseconds_hide_nothing_of_what_short_requests_take_longer(level_ms):
     rng = np.random.default_rng(7)
     rows = level_ms * ROWS_MS / ROWS_MS.mean()

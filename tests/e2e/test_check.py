@@ -100,6 +100,16 @@ def test_a_run_leaves_what_the_readme_promises_and_what_the_targets_printed(pass
         assert "GET /calculate" in printed.read_text()
 
 
+def test_a_run_leaves_a_record_for_the_history_which_is_then_shown(passed, copy):
+    own = (passed.folder / "history.jsonl").read_text()
+    assert len(own) < 8_000
+    kept = (passed.folder.parent / "history").glob(f"{passed.folder.name}-*.jsonl")
+    assert own in [it.read_text() for it in kept]  # a first go has left one as well
+    shown = copy.shell(".venv/bin/tollgate history", LC_ALL="C")
+    assert shown.returncode == 0, shown.stderr
+    assert all(f"check, {mode}: " in shown.stdout for mode in MODES)
+
+
 @pytest.mark.needs("another filesystem")
 def test_all_of_it_may_be_on_another_filesystem(passed, copy):
     assert passed.folder.stat().st_dev != copy.root.stat().st_dev

@@ -40,6 +40,17 @@ def test_the_control_passes_and_ends_before_its_time_is_up_and_leaves_nothing(co
     assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 
 
+def test_it_leaves_the_changes_that_decide_against_its_anchor_for_the_history(control):
+    _, ended = control
+    [execution] = ended.json("history.jsonl")["executions"]
+    assert execution["anchor"]["revision"] == execution["head"]["revision"]
+    decide = [it for it in ended.execution["comparison"]["findings"] if it["gates"]]
+    found = {(it["label"], it["metric"]): it for it in execution["measures"]}
+    assert {*found} == {(it["label"], it["metric"]) for it in decide}
+    for it in decide:
+        assert found[it["label"], it["metric"]]["value"] == pytest.approx(it["change"], rel=1e-5)
+
+
 def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pace(control):
     _, ended = control
     [execution] = ended.json("run.json")["executions"]

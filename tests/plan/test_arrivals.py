@@ -113,7 +113,7 @@ def test_a_window_holds_rate_times_duration_events_rounded_up(seed, rate, durati
         ({"rate": 0}, "throughput is 0"),
         ({"rate": -3}, "throughput is -3"),
         ({"duration_s": 0}, "duration is 0 s"),
-        ({"batch_size": 0}, "batch size is 0"),
+        ({"batch_size": 0}, "batch size of 0"),
         ({"rate": 1e9, "duration_s": 100}, "more events than JMeter"),
     ],
 )

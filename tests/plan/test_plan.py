@@ -307,11 +307,11 @@ def test_a_counter_and_a_timer_that_waits_for_it_deal_out_arrivals(timer_of, chi
 @pytest.mark.parametrize(
     ("children", "around", "reason"),
     [
-        ([HERE], [], "no Counter of its thread group"),
-        ([jmx.counter("number"), HERE], [], "no Counter of its thread group"),
+        ([HERE], [], "no Counter around or beside it"),
+        ([jmx.counter("number"), HERE], [], "no Counter around or beside it"),
         # One count for all thread groups.
-        ([HERE], [jmx.counter()], "no Counter of its thread group"),
-        ([simple(jmx.counter()), HERE], [], "no Counter of its"),
+        ([HERE], [jmx.counter()], "no Counter around or beside it"),
+        ([simple(jmx.counter()), HERE], [], "no Counter around or"),
         ([jmx.counter(), jmx.counter(), HERE], [], "more than one element sets"),
         ([jmx.counter(), HERE], [jmx.counter()], "more than one element sets"),
         ([jmx.counter(per_user="true"), HERE], [], "each thread has its own"),

@@ -8,14 +8,16 @@ from jsonschema import Draft202012Validator
 
 from support import ROOT
 from tollgate.compare.profile import model as why
+from tollgate.history import model as history
 from tollgate.report import json_verdict, study
 from tollgate.report.json_model import schema
 
-FOLDER = ROOT / "scripts" / "tollgate" / "report"
+FOLDER = ROOT / "scripts" / "tollgate"
 FILES = {
-    "verdict.schema.json": (json_verdict.VerdictFile, json_verdict.TITLE),
-    "study.schema.json": (study.StudyFile, study.TITLE),
-    "why.schema.json": (why.Why, why.TITLE),
+    "report/verdict.schema.json": (json_verdict.VerdictFile, json_verdict.TITLE),
+    "report/study.schema.json": (study.StudyFile, study.TITLE),
+    "report/why.schema.json": (why.Why, why.TITLE),
+    "history/history.schema.json": (history.HistoryRecord, history.TITLE),
 }
 every_schema = pytest.mark.parametrize("name", FILES)
 

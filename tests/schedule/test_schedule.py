@@ -202,7 +202,7 @@ WITHOUT_SCHEDULE = {
     "the second of a counter's turn": (counted(jmx.one_by_one(B, a())), ONE_EACH),
     "behind a sampler without a counter": (counted(B, jmx.one_by_one(a())), ONE_EACH),
     "on a condition in a counter's turn": (counted(jmx.one_by_one(MAYBE)), ONE_EACH),
-    "no counter": (jmx.group(jmx.one_by_one(a())), "no Counter of its thread group"),
+    "no counter": (jmx.group(jmx.one_by_one(a())), "no Counter around or beside it"),
     "arrivals of a seed of 0": (jmx.open_group(a(), seed=0), "random seed is 0"),
     "a rate of no time": (jmx.open_group(a(), schedule="rate(5)"), "expected / or per"),
     "a variable plan": (jmx.open_group(a(), schedule="${p}"), "schedule is only known at run"),

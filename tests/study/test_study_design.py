@@ -166,11 +166,11 @@ def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, colu
         ),
         (
             (FORK,),
-            ": sum has no arm but 'fork', which leaves nothing to compare: add rows of another arm",
+            ": sum has only the arm 'fork': add rows of another one",
         ),
         (
             (FORK.replace("0.25", "1"), CLUSTER),
-            ":2: lead_s = 1 leaves nothing of a block of 1 s to be measured: write less",
+            ":2: lead_s = 1 leaves nothing of a block of 1 s to measure: write less",
         ),
         (
             (CHECK, CHECK.replace("jmeter", "ab")),

@@ -80,7 +80,7 @@ def test_what_an_ecosystem_prints_or_begins_is_none_of_its_apps(ecosystem, first
 @pytest.mark.parametrize(
     ("apps", "first", "said"),
     [
-        ([nap()], "process.exit(0);", "can't be read: Node ended before it listed its apps"),
+        ([nap()], "process.exit(0);", "can't be read: Node ended too early"),
         ([nap()], "throw new Error('no .env');", "can't be loaded: Error: no .env"),
         ([nap()], "process.exit(4);", "can't be loaded: it ends Node with code 4"),
         ([nap(name=None)], "", "an app has no name"),

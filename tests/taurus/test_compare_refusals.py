@@ -20,7 +20,7 @@ from tollgate.taurus import compare as service
     ("executions", "given", "why"),
     [
         ([], {"reload_every": "20s"}, "a reload hits base and head at different moments"),
-        ([], {"properties": {"measured": 300}}, "modules.compare.budget says how long to measure"),
+        ([], {"properties": {"measured": 300}}, "set modules.compare.budget instead"),
         ([], {"buget": 600}, "did you mean 'budget'?"),
         ([], {"effect": "much"}, "effect is 'much'"),
         ([], {"services": []}, "services has no `targets`"),

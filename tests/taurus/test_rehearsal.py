@@ -97,7 +97,7 @@ def test_what_base_does_not_answer_ends_it_with_what_it_said(rehearsed):
 
 
 def test_too_few_answers_and_a_generator_that_ends_are_told(rehearsed, tmp_path):
-    with pytest.raises(RehearsalError, match=r"^[01] requests were answered"):
+    with pytest.raises(RehearsalError, match=r"^only [01] answers in "):
         rehearsed(Executor(answers=1))
     (tmp_path / "rehearsal").rename(tmp_path / "before")
     with pytest.raises(RehearsalError, match="JMeter ended too early"):

@@ -19,9 +19,7 @@ class ClockWatch:
     """Looks at both clocks, in seconds; wall: since the epoch."""
 
     def __init__(
-        self,
-        wall: Callable[[], float] = time.time,
-        steady: Callable[[], float] = time.monotonic,
+        self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
     ) -> None:
         self._wall, self._steady = wall, steady
         self._last: tuple[float, float] | None = None

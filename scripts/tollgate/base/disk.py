@@ -48,10 +48,7 @@ def is_full(problem: BaseException | None) -> bool:
 
 def full(folder: Path) -> str:
     """The one line on a run whose disk is full."""
-    return (
-        f"the disk of {folder} is full ({free(folder) // MIB} MiB free): make room there and run "
-        "it again"
-    )
+    return f"the disk of {folder} is full ({free(folder) // MIB} MiB free): make room and run again"
 
 
 def explained(problem: BaseException, folder: str | None) -> str | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, WrapSerializer
+from pydantic import ConfigDict, Field, TypeAdapter, WrapSerializer
 from pydantic_core import core_schema
+from typing_extensions import dataclass_transform
 
 T = TypeVar("T")
 
@@ -21,10 +24,21 @@ Interval = Annotated[list[float | None], Field(min_length=2, max_length=2)]
 
 #: Of a record that is written as JSON: the docstrings of its fields are the schema's.
 WRITTEN = ConfigDict(
-    extra="forbid",
-    use_attribute_docstrings=True,
-    json_schema_serialization_defaults_required=True,
+    extra="forbid", use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
 )
+
+
+@dataclass_transform(frozen_default=True)
+def written(record: type[T], config: ConfigDict = WRITTEN) -> type[T]:
+    """A frozen dataclass that Pydantic reads and writes by a configuration."""
+    record.__pydantic_config__ = config
+    return dataclass(frozen=True)(record)
+
+
+@cache
+def adapter(model: type[T]) -> TypeAdapter[T]:
+    """What reads, writes and describes the records of a model."""
+    return TypeAdapter(model)
 
 
 class _OfAnyType:

@@ -24,6 +24,8 @@ SUITE = find_suite(Path.cwd())
 STATE = SUITE / ".tollgate"
 PM2_HOME = STATE / "pm2"
 REPORTS = SUITE / "reports"
+#: The small records of all runs, beside their folders.
+HISTORY = REPORTS / "history"
 #: While a comparison lasts, a link to the check-out of its base, which stands in the cache.
 BASE = STATE / "base"
 #: In a folder of ES modules it ends in .cjs.

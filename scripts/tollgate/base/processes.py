@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 import psutil
 
@@ -18,6 +19,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 class TooLongError(Exception):
     """One line: which command, and how long it was given."""
+
+
+def spawn(
+    command: Sequence[str], folder: Path, env: Mapping[str, str] | None, out: int | IO, **more: Any
+) -> subprocess.Popen:
+    """A command without input, whose errors go to its output unless `more`, which is for Popen, has
+    a `stderr`. Its session is its own: all of its processes can be ended, and Ctrl-C comes here
+    alone."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT, **more}
+    return subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, **streams)
 
 
 def run_to_end(
@@ -34,18 +45,8 @@ def run_to_end(
     started: is given its pid at once. Raises FileNotFoundError, and TooLongError after limit_s; the
     command and all that it started are gone then, as after any other exception.
     """
-    # A session of its own, so that all of its processes can be ended, and Ctrl-C comes here alone.
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    text = {"text": True, "errors": "replace"}
+    process = spawn(command, folder, dict(environment), subprocess.PIPE, stderr=stderr, **text)
     try:
         started(process.pid)
         out, err = process.communicate(timeout=limit_s)

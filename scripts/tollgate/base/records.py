@@ -1,8 +1,8 @@
 """Records: a dataclass as the JSON object of a file, read strictly, by Pydantic.
 
-A dataclass whose `__pydantic_config__` is STRICT takes no unknown field and no value of another
-type: a text is no number, and neither are NaN and Infinity, which no run writes and no comparison
-with a limit survives.
+A dataclass that is `stored`, or whose `__pydantic_config__` is STRICT, takes no unknown field and
+no value of another type: a text is no number, and neither are NaN and Infinity, which no run writes
+and no comparison with a limit survives.
 """
 
 from __future__ import annotations
@@ -10,20 +10,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, ValidationError
+from typing_extensions import dataclass_transform
 
 from tollgate.base import atomic
-from tollgate.base.fields import WRITTEN
+from tollgate.base.fields import WRITTEN, adapter, written
 
 Record = TypeVar("Record")
 
 STRICT = ConfigDict(**WRITTEN, strict=True, allow_inf_nan=False)
 #: A wrong value is quoted up to this many characters.
 _QUOTED = 40
+
+
+@dataclass_transform(frozen_default=True)
+def stored(record: type[Record]) -> type[Record]:
+    """A frozen dataclass that a later command reads again, strictly."""
+    return written(record, STRICT)
 
 
 def write(path: Path, record: Any, **more: Any) -> None:
@@ -71,14 +77,9 @@ def parse(model: type[Record], fields: Mapping[str, Any]) -> Record:
     # Half a surrogate pair, as of a file name that is not UTF-8, is no text for Pydantic.
     text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
     try:
-        return _adapter(model).validate_json(text)
+        return adapter(model).validate_json(text)
     except ValidationError as error:
         raise ValueError(_line(error)) from None
-
-
-@cache
-def _adapter(model: type[Record]) -> TypeAdapter[Record]:
-    return TypeAdapter(model)
 
 
 def _line(error: ValidationError) -> str:

@@ -20,17 +20,17 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     WithJsonSchema,
 )
+from typing_extensions import dataclass_transform
 
+from tollgate.base.fields import adapter, written
 from tollgate.base.text import UserError, did_you_mean
 
 Model = TypeVar("Model")
 
-#: Of a dataclass whose fields are the keys of taurus.yml, with - where Python has _.
-SETTINGS = ConfigDict(
+_SETTINGS = ConfigDict(
     alias_generator=AliasGenerator(validation_alias=lambda name: name.replace("_", "-")),
     validate_by_name=True,
     extra="forbid",
@@ -45,6 +45,12 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _TIME = rf"{_NUMBER}|({_NUMBER}\s*(min|[smh])\s*)+"
 _A_TIME = "write whole seconds, such as 600 or 10m"
+
+
+@dataclass_transform(frozen_default=True)
+def configured(model: type[Model]) -> type[Model]:
+    """A frozen dataclass whose fields are keys of taurus.yml, with - where Python has _."""
+    return written(model, _SETTINGS)
 
 
 class SettingError(UserError, ValueError):
@@ -197,7 +203,7 @@ def read(
     wrong = next((key for key, it in own.items() if it is None), None)
     try:
         if wrong is None:
-            return _adapter(model).validate_json(json.dumps(own, default=str))
+            return adapter(model).validate_json(json.dumps(own, default=str))
     except ValidationError as error:
         wrong = str(error.errors(include_url=False)[0]["loc"][0])
     value = f"is {own[wrong]!r}" if wrong in own else "is missing"
@@ -221,11 +227,8 @@ def unknown(name: str, known: Iterable[str]) -> str:
 def form_of(model: type) -> dict[str, Any]:
     """The JSON Schema of a model: its fields may all be absent, are never null, and say what to
     write. Pydantic finds the docstrings of a field in the class that has it."""
-    found = _adapter(model).json_schema()
-    fields = {
-        name: {**field.pop("anyOf", [{}])[0], **field}
-        for name, field in found["properties"].items()
-    }
+    found = adapter(model).json_schema()
+    fields = {name: {**it.pop("anyOf", [{}])[0], **it} for name, it in found["properties"].items()}
     for base in filter(is_dataclass, model.__bases__):
         fields |= form_of(base)["properties"]
     found["properties"] = {name: {WORDS: _words(it), **it} for name, it in fields.items()}
@@ -241,8 +244,3 @@ def _words(form: Mapping[str, Any]) -> str:
     kind = "a whole number" if form.get("type") == "integer" else "a number"
     least, most = form.get("minimum"), form.get("maximum")
     return f"write {kind} " + (f"of {least} or more" if most is None else f"from {least} to {most}")
-
-
-@cache
-def _adapter(model: type[Model]) -> TypeAdapter[Model]:
-    return TypeAdapter(model)

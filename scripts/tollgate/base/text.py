@@ -7,7 +7,8 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, count
 
 # Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
 # is a command to GitLab.
@@ -134,6 +135,12 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     names = [*known]
     near = closest(wanted, names)
     return f"did you mean {near!r}?" if near else f"known are {', '.join(names) or 'none'}"
+
+
+def unique(name: str, is_taken: Callable[[str], bool], apart: str = "_") -> str:
+    """The name, or with the first number from 2 on that is not taken: `id`, `id_2`."""
+    numbered = (f"{name}{apart}{number}" for number in count(2))
+    return next(it for it in chain([name], numbered) if not is_taken(it))
 
 
 def some_of(names: Sequence[str], most: int) -> str:

@@ -56,8 +56,7 @@ def read_url(name: str, text: str) -> Url:
         raise ValueError(f"{name} holds a user's name or password: write a URL {example}")
     if parts.path not in ("", "/") or "?" in text or "#" in text:
         raise ValueError(
-            f"{name} is {text!r}: the plan's paths begin at /, so write protocol, host and port "
-            f"alone, {example}"
+            f"{name} is {text!r}: write protocol, host and port without a path, {example}"
         )
     text = text.strip().rstrip("/")
     return Url(parts.scheme, parts.hostname, port or PORTS[parts.scheme], text)

@@ -114,11 +114,8 @@ def _binding(
     settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...], is_fine: bool
 ) -> Posterior:
     """Of the limit that fails first. A limit that no answer was over says nothing."""
-    places = [
-        place
-        for place in range(len(settings.limits))
-        if any(counted(settings, place, each) != 0 for each in trials)
-    ]
+    limits = range(len(settings.limits))
+    places = [it for it in limits if any(counted(settings, it, each) != 0 for each in trials)]
     found = [_on_grid(settings, ceiling, trials, place, is_fine) for place in places]
     return min(found, key=lambda each: each.quantile(0.5))
 

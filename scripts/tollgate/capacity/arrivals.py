@@ -1,8 +1,8 @@
-"""The arrivals of a search for capacity: drawn, appended to a file that JMeter reads meanwhile, and
-read again.
+"""The arrivals of a search for capacity: drawn, appended to a file that JMeter reads as it
+grows, and read again.
 
 plans/capacity.jmx sends each row of the file when it is due, by whichever of its threads is free.
-Rows are ROW bytes, of which pages of a file hold whole numbers, so that nobody reads a part of one.
+A row has ROW bytes. A page of the file holds a whole number of rows, so no reader sees half a row.
 """
 
 from __future__ import annotations
@@ -50,10 +50,9 @@ class TrialArrivals:
 
     def rows(self, low: int, high: int) -> str:
         """The text of some of the rows, by their places."""
-        return "".join(
-            row(f"{self.trial},{self.first + at},{self.due_ms[at]},{self.of[at]},")
-            for at in range(low, high)
-        )
+        places = ((at, self.first + at) for at in range(low, high))
+        rows = (f"{self.trial},{it},{self.due_ms[at]},{self.of[at]}," for at, it in places)
+        return "".join(map(row, rows))
 
 
 def row(text: str) -> str:

@@ -53,9 +53,8 @@ def _choices(script: Path) -> list[str]:
 def limit_of(text: str) -> Limit:
     """A limit of trials. Raises CriterionError and ValueError."""
     it = parse(text)
-    takes = (it.percentile is not None and it.unit == "ms") or (
-        it.subject == "fail" and it.is_percent
-    )
+    is_of_time = it.percentile is not None and it.unit == "ms"
+    takes = is_of_time or (it.subject == "fail" and it.is_percent)
     if not takes or it.label or it.timeframe_s or it.condition != ">":
         step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
         raise CriterionError(text, "limit", text, "no limit of a search for capacity", step)

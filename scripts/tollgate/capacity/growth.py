@@ -1,4 +1,4 @@
-"""Whether a queue grew through a trial, told from when requests were due and how long they took."""
+"""Whether a queue grew during a trial, from due times and response times."""
 
 from __future__ import annotations
 

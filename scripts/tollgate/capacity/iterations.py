@@ -101,18 +101,14 @@ def _put_together(
 def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element, etree._Element]:
     """The one group that sends load, which reads the rate, and what is below it."""
     groups = [it for it in nodes.groups(tree) if nodes.kind(it[0]) not in _BESIDE]
-    reading = [
-        it
-        for it in groups
-        if any(nodes.sets_rate(of, rate) for of, _ in [it, *nodes.active(it[1])])
-    ]
+    used = ((it, [it, *nodes.active(it[1])]) for it in groups)
+    reading = [it for it, pairs in used if any(nodes.sets_rate(of, rate) for of, _ in pairs)]
     names = [repr(it.get("testname")) for it, _ in reading]
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:
         raise PlanError(
-            f"{plan}: modules.capacity.rate is {rate!r}, which a thread group's schedule or a "
-            f"timer in it is to read, and the plan has none that does: write ${{__P({rate},...)}} "
-            "there"
+            f"{plan}: no timer and no schedule of a thread group reads the property {rate!r} of "
+            f"modules.capacity.rate: write ${{__P({rate},...)}} there"
         )
     if len(reading) > 1:
         step = "keep one of them on, or search each by itself"

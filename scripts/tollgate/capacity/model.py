@@ -14,7 +14,6 @@ from pydantic import Field, computed_field
 
 from tollgate.base import records
 from tollgate.base.fields import (
-    WRITTEN,
     Amount,
     Count,
     Inlined,
@@ -23,6 +22,7 @@ from tollgate.base.fields import (
     Text,
     Unwritten,
     ends,
+    written,
 )
 
 Purpose = Literal["ceiling", "bracket", "search", "anchor", "holdout"]
@@ -52,18 +52,16 @@ class Limit:
             raise ValueError(f"limit {self.subject}: share {self.share:g} cannot be kept; {step}")
 
 
-@dataclass(frozen=True)
+@records.stored
 class CapacitySettings:
     """What is asked of a search.
 
     budget_s: of a mode, bracket and holdout included. trial_s, bracket_s, holdout_s: seconds of
     sending in a trial. lead_s: the first of these, in which queues fill; what was due in them is
-    not judged. drain_s: what a trial takes besides at most, while its last answers come: trials may
-    follow each other sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second
+    not judged. drain_s: the longest time after a trial in which its last responses arrive; the next
+    trial may begin sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second
     of the first trial, and of the slowest.
     """
-
-    __pydantic_config__ = records.STRICT
 
     limits: tuple[Limit, ...]
     budget_s: float = 300.0
@@ -96,11 +94,9 @@ class CapacitySettings:
         return sum(number * (each + self.drain_s) for number, each in parts)
 
 
-@dataclass(frozen=True)
+@written
 class Ask:
     """What to send next."""
-
-    __pydantic_config__ = WRITTEN
 
     number: Unwritten[int]
     """1 for the first of a search. The same trials always lead to the same ask."""
@@ -114,12 +110,10 @@ class Ask:
     """Seconds that were asked for."""
 
 
-@dataclass(frozen=True)
+@written
 class Trial:
     """What came of an ask. Requests are those that were due after the lead; one that failed or was
     never answered is over every limit. Percentiles are inf or NaN where nothing came back."""
-
-    __pydantic_config__ = WRITTEN
 
     ask: Inlined[Ask]
     achieved: Amount
@@ -160,11 +154,9 @@ class CurvePoint:
     high_ms: float
 
 
-@dataclass(frozen=True)
+@written
 class Result:
     """The answer of a search, in arrivals a second."""
-
-    __pydantic_config__ = WRITTEN
 
     status: Status
     """found: an interval, and a minute just below it that kept the limits. below: the limits fail
@@ -203,11 +195,9 @@ class Result:
         return (self.high - self.low) / 2 / self.estimate
 
 
-@dataclass(frozen=True)
+@written
 class Searched:
     """What a search for capacity found."""
-
-    __pydantic_config__ = WRITTEN
 
     limits: tuple[Text, ...]
     """What must not happen in a trial."""
@@ -231,11 +221,9 @@ class Searched:
         return [text for text, limit, over in found if over > limit.share * trial.n]
 
 
-@dataclass(frozen=True)
+@written
 class Scaling:
     """How many times as much one execution can take as the other."""
-
-    __pydantic_config__ = WRITTEN
 
     of: Text
     """The one."""

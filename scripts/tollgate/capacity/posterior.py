@@ -92,9 +92,8 @@ class Posterior:
     def draw(self, random: np.random.Generator) -> tuple[float, float]:
         """ln(critical rate), and how much higher in ln(rate) the drawn curve has AIM over."""
         ends = np.cumsum(self.weights.ravel())
-        place = np.unravel_index(
-            int(np.searchsorted(ends, random.random() * ends[-1])), self.weights.shape
-        )
+        at = int(np.searchsorted(ends, random.random() * ends[-1]))
+        place = np.unravel_index(at, self.weights.shape)
         step = self.x[1] - self.x[0]
         jitter = step * (random.random() - 0.5)
         return float(self.x[place[0]] + jitter), float(self.shifts[place[1], place[3], place[4]])

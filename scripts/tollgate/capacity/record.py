@@ -37,15 +37,13 @@ class TrialRecord:
     generator_cpu: float
 
 
-@dataclass(frozen=True)
+@records.stored
 class CapacityRecord:
     """limits: as they were written. of: what was asked. weights: of these, all the same where there
     are none. trials: those that are over, those of the
     ceiling first. problem: what ended the search before its time, empty for nothing. is_over:
     whether the search came to its end. passes: whether an arrival is a pass through a user's thread
     group, which leaves a parent sample."""
-
-    __pydantic_config__ = records.STRICT
 
     settings: CapacitySettings
     limits: tuple[str, ...]
@@ -102,13 +100,12 @@ def check_records(run: Path, manifest: Manifest) -> None:
         for name, known in planned.capacity_sha256.items():
             if found.get(name) != known:
                 raise ManifestError(
-                    f"{run / name} is missing, or has changed since the run ended: what was to be "
-                    "sent can't be proven"
+                    f"{run / name} is missing or was changed: what was to be sent can't be proven"
                 )
 
 
 def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:
-    """A line for each criterion on a capacity that nobody searches for."""
+    """A line for each criterion on a capacity that the run does not search for."""
     names = [each.name for each in manifest.executions]
     for it in criteria:
         if it.is_of_capacity and manifest.kind != KIND:

@@ -37,8 +37,7 @@ SILENT = 2
 #: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
 #: compiled.
 WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
-#: Properties of the plan that say how long answers take at most, in ms, and what they are where
-#: nobody sets them.
+#: Properties of the plan that limit how long a response may take, in ms, with their defaults.
 DEFAULTS = {"threads": 200, "response_timeout": 5000, "connect_timeout": 2000}
 
 

@@ -11,8 +11,6 @@ from typing import NoReturn
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import did_you_mean
 
-__all__ = ["Parser"]
-
 
 class Parser(argparse.ArgumentParser):
     """Ends with ERROR where argparse ends with 2, which means that a run was interrupted, and names

@@ -43,9 +43,8 @@ def keep_to_own(engine: Engine) -> None:
         folder = _wanted(engine)
         if (free := room.free(folder)) < room.LEAST:
             raise TaurusConfigError(
-                f"settings.artifacts-dir: the disk of {folder} has {free // room.MIB} MiB free, "
-                f"and a run needs at least {room.LEAST // room.MIB}: make room there or name "
-                "another folder"
+                f"settings.artifacts-dir: {folder} has {free // room.MIB} MiB free, a run needs at "
+                f"least {room.LEAST // room.MIB}: make room there, or name another folder"
             )
         engine.artifacts_dir, engine.artifacts_lock = claim(lambda: _wanted(engine))
         create(*arguments, **options)

@@ -66,11 +66,11 @@ def main() -> None:
     end_by(lambda: None)  # what is left takes no time
     secrecy.hide_in_by_products(command.engine)
     judge_unstarted(command.engine)
-    sys.exit(_told(command.engine, code) or unproven(command.engine))
+    sys.exit(_exit_code(command.engine, code) or unproven(command.engine))
 
 
-def _told(engine: Engine, code: int) -> int:
-    """The verdict's code where Taurus has its one for whatever went wrong, as a killed JMeter."""
+def _exit_code(engine: Engine, code: int) -> int:
+    """The verdict's code in place of Taurus's own for any error, such as a killed JMeter."""
     judged = under_way(engine).judged
     return judged.verdict.exit_code or code if judged and code == ExitCode.ERROR else code
 

@@ -11,6 +11,7 @@ tollgate report reports                 the list of all runs again
 tollgate export RUN --otlp URL          send it to a collector of OpenTelemetry, with its own times
 tollgate export RUN --openmetrics FILE  write it as OpenMetrics text
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
+tollgate history [PLACE...] [--gate]    what earlier runs found, with steps and their commits
 tollgate engine k/N                     be a remote engine for a run with ENGINES
 tollgate plan -SERVICE [-KIND]          write the plan that such a run would have
 tollgate gui PLAN                       open a plan in JMeter's window
@@ -32,7 +33,19 @@ from pathlib import Path
 from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import UserError, did_you_mean
-from tollgate.cli import Parser, doctor, engine, export, forecast, gui, merge, new_target, plan, run
+from tollgate.cli import (
+    Parser,
+    doctor,
+    engine,
+    export,
+    forecast,
+    gui,
+    history,
+    merge,
+    new_target,
+    plan,
+    run,
+)
 from tollgate.cli.init import command as init
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import refuse_lower_bounds
@@ -92,16 +105,14 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument("--json", action="store_true", help=as_json)
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="make an archived run's reports again")
-    reporting.add_argument(
-        "run", type=Path, help="the run's folder, or that of all runs: reports/latest, reports"
-    )
+    reporting.add_argument("run", type=Path, help="a run's folder, or that of all runs, reports")
     reporting.add_argument(
         "--dashboards",
         action="store_true",
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    for each in (init, export, merge, engine, forecast, plan, gui, new_target, doctor):
+    for each in (init, export, merge, history, engine, forecast, plan, gui, new_target, doctor):
         each.add_to(commands)
     return parser
 

@@ -67,11 +67,8 @@ def _become(arguments: argparse.Namespace) -> NoReturn:
     engine_host.place(share, plans, folder)
     facts = engine_host.facts_here(share, cpu_model(), os.cpu_count() or 1)
     command = engine_host.command(share, arguments.address, arguments.port, folder, facts)
-    print(
-        f"Engine {share} at {arguments.address}:{arguments.port}, until Ctrl-C; its log is "
-        f"{folder / 'jmeter.log'}",
-        flush=True,
-    )
+    place, log = f"{arguments.address}:{arguments.port}", folder / "jmeter.log"
+    print(f"Engine {share} at {place}, until Ctrl-C; its log is {log}", flush=True)
     os.chdir(plans)  # from which JMeter reads the data files that no property names
     os.execv(command[0], command)  # noqa: S606 - nothing is left that could outlive JMeter
 

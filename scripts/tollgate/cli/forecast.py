@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import yaml
-
-from tollgate.base.paths import RUN_FILE, SUITE
+from tollgate.base import paths
 from tollgate.base.settings import number
 from tollgate.base.text import duration_text
+from tollgate.cli.run import section
 from tollgate.forecast.load import announce, load_steps
 from tollgate.forecast.read import read_forecast
 from tollgate.plan.jmx import PlanError
@@ -25,7 +24,7 @@ _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `so
 def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("forecast", help="check a forecast, show its load", epilog=_HELP)
-    default = {"default": SUITE / DEFAULT, "help": f"default: the suite's {DEFAULT}"}
+    default = {"default": paths.SUITE / DEFAULT, "help": f"default: the suite's {DEFAULT}"}
     parser.add_argument("file", type=Path, nargs="?", **default)
     knows = "knows the targets that a forecast may have columns for; default: that of `stress`"
     parser.add_argument("--plan", type=Path, help=knows)
@@ -48,29 +47,24 @@ def _number(text: str) -> float:
 def _plan_of_stress() -> Path:
     """As the suite's run file names it. Raises PlanError."""
     try:
-        config = yaml.safe_load((SUITE / RUN_FILE).read_text(encoding="utf-8"))
-        folders = (it.get("plans") for it in (config.get("scenarios") or {}).values())
+        folders = (it.get("plans") for it in section("scenarios").values())
         if folder := next(filter(None, folders), None):
-            return SUITE / folder / "stress.jmx"
-        scenarios = config["cli-aliases"]["stress"]["scenarios"].values()
-        return SUITE / next(it["script"] for it in scenarios)
-    except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError, StopIteration):
+            return paths.SUITE / folder / "stress.jmx"
+        scenarios = section("cli-aliases")["stress"]["scenarios"].values()
+        return paths.SUITE / next(it["script"] for it in scenarios)
+    except (LookupError, TypeError, AttributeError, StopIteration):
         raise PlanError(
-            f"{SUITE / RUN_FILE} has no plan for a kind `stress` that would know the columns of a "
-            "forecast: name one, as in --plan plans/stress.jmx"
+            f"{paths.SUITE / paths.RUN_FILE} has no plan for a kind `stress`: name one by --plan"
         ) from None
 
 
 def _only_service() -> Service | None:
     """Of a suite whose taurus.yml describes one service, with requests, and no plan. Raises
     SettingError."""
-    try:
-        config = yaml.safe_load((SUITE / RUN_FILE).read_text(encoding="utf-8"))
-        found = {name: it for name, it in config["scenarios"].items() if is_service(it)}
-        [(name, scenario)] = found.items()
-    except (OSError, yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError):
+    found = [(name, it) for name, it in section("scenarios").items() if is_service(it)]
+    if len(found) != 1 or found[0][1].get("plans"):
         return None
-    return None if scenario.get("plans") else read_service(str(name), scenario)
+    return read_service(str(found[0][0]), found[0][1])
 
 
 def show(arguments: argparse.Namespace) -> int:

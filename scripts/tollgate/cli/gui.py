@@ -39,25 +39,17 @@ def show(arguments: argparse.Namespace) -> int:
         there = sorted(it.name for it in PLAN.parent.glob("*.jmx") if "modified_" not in it.name)
         raise GuiError(f"there is no plan {plan}; those of {PLAN.parent}: {' '.join(there)}")
     if not os.environ.get("DISPLAY") and sys.platform != "darwin":
-        raise GuiError(
-            "there is no screen to open a window on (DISPLAY is not set): call it from a desktop, "
-            "or by ssh -X"
-        )
+        raise GuiError("no screen (DISPLAY is not set): call it from a desktop, or by ssh -X")
     assemble.provide()
     state, home = STATE / "gui", tools.jmeter_home()
     backups = state / "backups"
     backups.mkdir(parents=True, exist_ok=True)
     # A property on JMeter's own command line would come too late, after it has read preferences.
     java = f'-Djava.util.prefs.userRoot="{state}" {os.environ.get("JDK_JAVA_OPTIONS", "")}'
-    done = subprocess.run(
-        [
-            *(home / "bin" / "jmeter", "-t", plan, "-j", state / "jmeter.log"),
-            f"-Jjmeter.gui.action.save.backup_directory={backups}",
-            *arguments.options,
-        ],
-        env={**os.environ, "JDK_JAVA_OPTIONS": java, **java_finds(plan, state)},
-        check=False,
-    )
+    command = [home / "bin" / "jmeter", "-t", plan, "-j", state / "jmeter.log"]
+    command += [f"-Jjmeter.gui.action.save.backup_directory={backups}", *arguments.options]
+    env = {**os.environ, "JDK_JAVA_OPTIONS": java, **java_finds(plan, state)}
+    done = subprocess.run(command, env=env, check=False)
     # In the window the Plugins Manager writes a script of its own over this one, for a jar that is
     # not there.
     if home == tools.assembled_jmeter() and os.access(home / "bin", os.W_OK):

@@ -18,9 +18,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("merge", help="judge the shares of a load as one run")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the folder of a share")
-    parser.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="of the merged run, a new one"
-    )
+    parser.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="a new folder")
     parser.set_defaults(command=merge)
 
 
@@ -50,12 +48,8 @@ def _place(found: Sequence[shards.Shard], run: Path) -> None:
     """Put the shares' folders into that of the merged run: as further names of the same files
     where that can be, or else as copies. What is made of samples is left out: it is made anew."""
     for shard, name in zip(found, shards.folders(len(found)), strict=True):
-        shutil.copytree(
-            shard.folder,
-            run / name,
-            ignore=shutil.ignore_patterns(".*", "dashboard"),
-            copy_function=_linked,
-        )
+        ignored = shutil.ignore_patterns(".*", "dashboard")
+        shutil.copytree(shard.folder, run / name, ignore=ignored, copy_function=_linked)
 
 
 def _linked(source: str, target: str) -> None:

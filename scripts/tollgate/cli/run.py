@@ -127,17 +127,17 @@ def _rows(table: dict[str, str]) -> list[str]:
 
 
 def own_kinds() -> list[str]:
-    """The kinds that the suite's taurus.yml has besides KINDS."""
-    return sorted({*_section("cli-aliases")} - {*KINDS})
+    """The kinds of the suite's taurus.yml that are not in KINDS."""
+    return sorted({*section("cli-aliases")} - {*KINDS})
 
 
 def services() -> list[str]:
     """The services of the suite's taurus.yml."""
-    return [str(name) for name, it in _section("scenarios").items() if is_service(it)]
+    return [str(name) for name, it in section("scenarios").items() if is_service(it)]
 
 
-def _section(name: str) -> dict[str, Any]:
-    """Of taurus.yml; empty where it can't be read."""
+def section(name: str) -> dict[str, Any]:
+    """Of the suite's taurus.yml; empty where it can't be read."""
     try:
         read = yaml.safe_load((paths.SUITE / paths.RUN_FILE).read_text(encoding="utf-8"))
         return dict(read[name])

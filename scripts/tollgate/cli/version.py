@@ -37,6 +37,4 @@ def lines() -> list[str]:
         "java": Path(java, "bin", "java") if java else shutil.which("java"),
     }
     found = versions()
-    return [
-        f"{name:<8}  {found[name]:<8}  {place or 'not on PATH'}" for name, place in places.items()
-    ]
+    return [f"{name:<8}  {found[name]:<8}  {it or 'not on PATH'}" for name, it in places.items()]

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,19 +110,8 @@ def _wrong(side: Collection[Answer]) -> Answer | None:
     wrong = [it for it in side if not it.ok]
     if len(wrong) > MOST_WRONG * len(side):
         return wrong[0]
-    return next((own[0] for own in _by_process(wrong) if _is_all_of(own, side)), None)
-
-
-def _by_process(answers: Iterable[Answer]) -> Iterable[list[Answer]]:
-    found: dict[int, list[Answer]] = {}
-    for it in answers:
-        found.setdefault(it.coin, []).append(it)
-    return found.values()
-
-
-def _is_all_of(wrong: Sequence[Answer], side: Iterable[Answer]) -> bool:
-    answered = sum(it.coin == wrong[0].coin for it in side)
-    return len(wrong) == answered >= FEWEST
+    given, failed = (Counter(it.coin for it in of) for of in (side, wrong))
+    return next((it for it in wrong if failed[it.coin] == given[it.coin] >= FEWEST), None)
 
 
 def _text(answer: Answer) -> str:

@@ -25,15 +25,12 @@ def check_record(run: Path, manifest: Manifest) -> None:
     if not compare_record.is_compare(run):
         if manifest.kind == KIND:
             raise ManifestError(
-                f"{run / compare_record.NAME} is missing: without it a run of kind {KIND} "
-                "can't be judged"
+                f"{run / compare_record.NAME} is missing, and the kind {KIND} is judged by it"
             )
         return
     name = compare_record.read(run).execution
     if name not in [each.name for each in manifest.executions]:
-        raise ManifestError(
-            f"{run / compare_record.NAME} is about an execution {name!r}, which {NAME} has not"
-        )
+        raise ManifestError(f"{run / compare_record.NAME} is about {name!r}, which {NAME} lacks")
 
 
 def record_of(run: Path, planned: Execution) -> CompareRecord | None:

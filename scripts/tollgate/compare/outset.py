@@ -30,7 +30,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Outset:
-    """properties: that the plan gets besides. warnings, lines: for people."""
+    """properties: more of them for the plan. warnings, lines: for people."""
 
     record: CompareRecord
     properties: dict[str, object]

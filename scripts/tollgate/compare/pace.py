@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
@@ -36,12 +36,10 @@ FASTEST_MS, REHEARSED_MS = 5, 30
 MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
 
 
-@dataclass(frozen=True)
+@records.stored
 class Cost:
     """CPU time that what arrives in a period took, measured before the comparison began: one
     request of each label, or of a mix what an arrival takes on average."""
-
-    __pydantic_config__ = records.STRICT
 
     service_ms: Amount
     """Of base and head together, in ms, however many went to which."""
@@ -55,11 +53,9 @@ class Cost:
         return self.service_ms + self.generator_ms
 
 
-@dataclass(frozen=True)
+@records.stored
 class Pace:
     """How fast arrivals came, of each label."""
-
-    __pydantic_config__ = records.STRICT
 
     period_ms: Count
     """From one arrival to the next, in ms."""

@@ -5,7 +5,7 @@ Written when the run begins, and again when the run ends itself; sealed by its S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,11 +31,9 @@ _PROMISED_BY = {
 }
 
 
-@dataclass(frozen=True)
+@records.stored
 class SideRecord:
     """One of the two."""
-
-    __pydantic_config__ = records.STRICT
 
     name: Literal["base", "head"]
     """Its name."""
@@ -47,11 +45,9 @@ class SideRecord:
     """Where it was asked; null where PM2 ran it."""
 
 
-@dataclass(frozen=True)
+@records.stored
 class CompareRecord:
     """What a comparison set out to compare, and when it was decided."""
-
-    __pydantic_config__ = records.STRICT
 
     base: SideRecord
     """What head is held against."""
@@ -124,9 +120,7 @@ def check_seal(manifest: Manifest, run: Path) -> None:
     if manifest.compare_sha256 == sealed(run) or not (manifest.compare_sha256 or has_ended):
         return
     what = "has changed since the run ended" if is_compare(run) else "is missing"
-    raise ManifestError(
-        f"{run / NAME} {what}: what was promised, and when it was decided, can't be proven"
-    )
+    raise ManifestError(f"{run / NAME} {what}: neither promise nor decision can be proven")
 
 
 def is_compare(run: Path) -> bool:

@@ -16,13 +16,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from tollgate.base.settings import (
-    SETTINGS,
     HalfShare,
     Names,
     Seconds,
     SettingError,
     Share,
     Word,
+    configured,
     form,
     names,
     read,
@@ -35,7 +35,7 @@ from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
 TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
-#: What a plan of somebody's own waits for, where it does not say so itself.
+#: The timeouts of a user's own plan that states none.
 OWN_TIMEOUTS_MS = {"connect_timeout": 5000, "response_timeout": 10000}
 #: Seconds beyond the timeouts in which JMeter writes down what it has given up.
 WRITING_S = 1.0
@@ -91,11 +91,9 @@ Urls = tuple[Url, ...]
 VARIABLES = {"base": "BASE", "base-url": "BASE_URL", "head-url": "HEAD_URL", "mode": "MODE"}
 
 
-@dataclass(frozen=True)
+@configured
 class CompareSettings:
     """Base and head, compared at the same time; without a budget nothing is."""
-
-    __pydantic_config__ = SETTINGS
 
     base: Word | None = None
     """A git revision; by default the merge base with the main branch. BASE goes before it."""
@@ -214,9 +212,7 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
         if not re.fullmatch(pattern, text):
             raise SettingError(f"{variable} is {text!r}: write {allowed}")
         if variable in given and name in given:
-            raise SettingError(
-                f"{name} slows base and head, and {variable} head alone: set one of the two"
-            )
+            raise SettingError(f"{name} slows base and head, and {variable} head alone: set one")
         if float(text):
             found[short] = float(text)
     return found

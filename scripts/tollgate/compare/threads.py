@@ -56,8 +56,6 @@ def design_effect(sides: Sequence[Requests], hits: Sequence[NDArray[np.bool_]]) 
     independent requests, at least 1; 1 where the coin is not that of a thread. hits: of each
     side's requests, those that count."""
     shares = [float(own.mean()) if len(own) else 0.0 for own in hits]
-    independent = sum(
-        share * (1 - share) / max(1, len(own)) for share, own in zip(shares, hits, strict=True)
-    )
+    independent = sum(p * (1 - p) / max(1, len(own)) for p, own in zip(shares, hits, strict=True))
     found = error_of_threads(sides, [own - it for own, it in zip(hits, shares, strict=True)])
     return max(1.0, found[0] ** 2 / independent) if found and independent else 1.0

@@ -42,8 +42,8 @@ from tollgate.compare.model import TYPICAL, Blocks, Requests
 PER_MEAN = 10
 #: Robust spreads beyond which a request is no longer typical.
 CLIP = 3.0
-#: Rows below it are compared in ms; above, half a millisecond is less than 10 %.
-SHORT_MS = 5.0
+#: Rows below it are compared in ms; above, the logarithm hides a sixth of a change at most.
+SHORT_MS = 3.0
 # What a level of nothing is taken for.
 _LEAST_MS = 0.1
 # Of half a change of short rows, which has no logarithm beyond 1.

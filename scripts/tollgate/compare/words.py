@@ -142,7 +142,7 @@ def sides(record: CompareRecord) -> Iterator[str]:
 
 
 def coin(record: CompareRecord, lasting: str, threads: int) -> str:
-    """What the coin is tossed for, of somebody's own plan, and what that costs. lasting: what
+    """What the coin is tossed for, of a user's own plan, and what that costs. lasting: what
     outlasts a turn of a thread. threads: of each side."""
     if not record.is_by_thread:
         return "the coin falls once a turn of a thread, which begins a session of its own"
@@ -199,8 +199,7 @@ def undecidable(found: Iterable[Power]) -> Iterator[str]:
         yield f"will probably be INCONCLUSIVE, for too few or too short requests: {names}: {todo}"
     if len(held) < sum(not it.can_pass for it in found):
         yield (
-            "what has too few or too short requests can fail the run, and does not keep it from "
-            "passing"
+            "what has too few or too short requests can fail the run, and can't keep it from PASS"
         )
 
 

@@ -41,11 +41,8 @@ def check(
 def lower_bound_errors(criteria: Iterable[Criterion]) -> list[CriterionError]:
     """One for each criterion that fails a run for a low time or few failures: whoever wrote it
     stated what must hold, as in other tools. Runs of before may have such criteria."""
-    return [
-        _lower_bound_error(it)
-        for it in criteria
-        if it.condition[0] == "<" and is_better_low(it.subject, it.unit)
-    ]
+    low = (it for it in criteria if it.condition[0] == "<")
+    return [_lower_bound_error(it) for it in low if is_better_low(it.subject, it.unit)]
 
 
 def _lower_bound_error(criterion: Criterion) -> CriterionError:

@@ -13,7 +13,7 @@ described in subjects.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tollgate.base.text import one_line
@@ -144,11 +144,6 @@ class Criterion:
         return of_samples and self.timeframe_s is None
 
     @property
-    def allows_none(self) -> bool:
-        """Whether the first that is counted fails it, so that it says the same of a share."""
-        return self.is_count and (self.condition, self.threshold) in ((">", 0), (">=", 1))
-
-    @property
     def is_of_time(self) -> bool:
         """Whether it is about the times of samples, in one way or another."""
         return not self.is_of_workers and self.unit in ("ms", LATENCY_SLOPE)
@@ -205,6 +200,15 @@ def parse(item: str | Mapping, labels: Collection[str] = ()) -> Criterion:
         raise CriterionError(str(item), "criterion", item, "neither text nor a dictionary")
     fields["message"] = message or fields.get("message")
     return _build(fields)
+
+
+def is_about(item: object, what: Callable[[Criterion], bool], unreadable: bool) -> bool:
+    """Whether a criterion as it is written is of some kind. unreadable: the answer for one that
+    can't be read, which is refused later."""
+    try:
+        return what(parse(item))
+    except CriterionError:
+        return unreadable
 
 
 def _from_mapping(item: Mapping) -> dict:

@@ -83,8 +83,8 @@ _FAILURES = re.compile(r"fail|rc(5.*|.*(Exception|Error))")
 
 
 def is_better_low(name: str, unit: str) -> bool:
-    """Whether nobody would fail a run because a value is too low: a time, a slope, a failure, or
-    what a worker needs."""
+    """Whether a low value is never a reason to fail: a time, a slope, a failure, or what a worker
+    needs."""
     is_of_workers = name in WORKER_SUBJECTS and name != "time-left"
     return is_of_workers or unit in ("ms", LATENCY_SLOPE) or bool(_FAILURES.fullmatch(name))
 

@@ -49,10 +49,6 @@ def _of_resource(subject: Subject, condition: str, text: str) -> float:
     return limit
 
 
-def _minutes(text: str) -> float:
-    return _duration_ms("threshold", text) / TIME_UNITS_MS["m"]
-
-
 def _read(pattern: str, text: str, what: str, step: str, *units: Mapping[str, float]) -> float:
     """A number times the factor of each unit behind it. Raises ValueError."""
     found = re.fullmatch(NUMBER + pattern, text.lower())
@@ -89,7 +85,8 @@ def _read_arrivals(text: str) -> float:
 # The thresholds that Taurus doesn't know, by the unit of results.
 RESOURCE_READERS = {
     **{unit: functools.partial(_read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
-    **{"MB": _read_size, "%": _read_share, "min": _minutes, RATE: _read_arrivals},
+    **{"MB": _read_size, "%": _read_share, RATE: _read_arrivals},
+    "min": lambda text: _duration_ms("threshold", text) / TIME_UNITS_MS["m"],
 }
 
 
@@ -176,6 +173,4 @@ def _duration_ms(field: str, text: str) -> float:
     if not re.fullmatch(f"({part})+", text):
         step = f"write it with {', '.join(TIME_UNITS_MS)}, as in 250ms"
         raise ValueError(field, text, "not a time", step)
-    return sum(
-        float(number) * TIME_UNITS_MS[unit] for number, unit in re.findall(part, text.lower())
-    )
+    return sum(float(number) * TIME_UNITS_MS[unit] for number, unit in re.findall(part, text))

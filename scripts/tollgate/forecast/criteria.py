@@ -22,9 +22,8 @@ def problems(
     schedules = [(it.schedule or "").strip() for it in plan.groups if it.is_open_model]
     if not given or given not in schedules:
         yield (
-            f"{what} does not follow {followed.path}: it has no "
-            "Open Model Thread Group with the property `schedule`; write "
-            "${__P(schedule,...)} as the group's schedule, or take the forecast out"
+            f"{what} has no Open Model Thread Group that reads `schedule`, and can't follow "
+            f"{followed.path}: write ${{__P(schedule,...)}} as its schedule, or drop the forecast"
         )
     # Rows of transactions are no targets; a label made up by the running test is no column.
     targets = set(plan.labels) - {each.text for each in plan.transaction_labels}

@@ -60,10 +60,8 @@ def load_steps(
         raise ShapeError(f"scale = {scale:g} leaves {step_s:.3g} s a step: at most {most:g} works")
     chosen = _chosen(forecast.steps, length)
     borders = [round(warmup_s + number * step_s, 3) for number in range(len(chosen) + 1)]
-    steps = tuple(
-        LoadStep(each.name, from_s, to_s, each.tps * factor, each.shares)
-        for each, (from_s, to_s) in zip(chosen, pairwise(borders), strict=True)
-    )
+    pairs = zip(chosen, pairwise(borders), strict=True)
+    steps = tuple(LoadStep(it.name, *span, it.tps * factor, it.shares) for it, span in pairs)
     arrivals = sum(arrival_counts(steps)[1:])
     if arrivals == 0:
         raise ShapeError(f"scale = {scale:g} leaves no request to send: take a lower one")
@@ -105,10 +103,8 @@ def shared_forecast(steps: Sequence[LoadStep], share: Share) -> tuple[LoadStep, 
     for count in counts:
         parts.append(share.dealt(first, count))
         first += count
-    return tuple(
-        replace(step, tps=part / (step.to_s - step.from_s))
-        for step, part in zip(steps, parts, strict=True)
-    )
+    pairs = zip(steps, parts, strict=True)
+    return tuple(replace(it, tps=count / (it.to_s - it.from_s)) for it, count in pairs)
 
 
 def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tollgate.base import records
-from tollgate.base.fields import WRITTEN, Amount, Confidence, Count, Positive
+from tollgate.base.fields import Amount, Confidence, Count, Positive, written
 
 #: forecast/facts.py makes no more.
 Points = Annotated[tuple[Amount, ...], Field(max_length=3600)]
@@ -34,11 +34,9 @@ class Forecast:
     steps: tuple[ForecastStep, ...]
 
 
-@dataclass(frozen=True)
+@records.stored
 class LoadStep:
     """One step of a run: from_s and to_s are seconds since the execution's start."""
-
-    __pydantic_config__ = records.STRICT
 
     name: str
     from_s: Amount
@@ -47,7 +45,7 @@ class LoadStep:
     shares: Mapping[str, Amount]
 
 
-@dataclass(frozen=True)
+@records.stored
 class Followed:
     """A forecast's file, the factor of its rates, by how much its time was compressed, its steps
     one after the other. followers: labels of what an arrival sends behind its first request, which
@@ -59,8 +57,6 @@ class Followed:
         {"path": "data/forecast.csv", "factor": 1.5, "scale": 1440,
          "steps": [{"name": "07:00", "from_s": 5, "to_s": 7.5, "tps": 9.6, "shares": {"sum": 1}}]}
     """
-
-    __pydantic_config__ = records.STRICT
 
     path: str
     factor: float
@@ -125,11 +121,9 @@ class ForecastFacts:
         return self.steps[0].step.from_s
 
 
-@dataclass(frozen=True)
+@written
 class PartResult:
     """Requests sent beside requests forecast, of all together."""
-
-    __pydantic_config__ = WRITTEN
 
     # Described in the annotations: Pydantic reads no docstrings of the fields of a base class.
     forecast: Annotated[Amount, Field(description="Requests that the forecast asks for.")]
@@ -157,21 +151,17 @@ class PartResult:
     ]
 
 
-@dataclass(frozen=True)
+@written
 class TargetResult(PartResult):
     """The requests of one label."""
-
-    __pydantic_config__ = WRITTEN
 
     name: str
     """The target, which is the label."""
 
 
-@dataclass(frozen=True)
+@written
 class StepResult(PartResult):
     """One step of the forecast."""
-
-    __pydantic_config__ = WRITTEN
 
     name: str
     """Its name in the file, e.g. `07:00`."""
@@ -186,12 +176,10 @@ class StepResult(PartResult):
     step did."""
 
 
-@dataclass(frozen=True)
+@written
 class Timeline:
     """Requests a second, forecast and sent, in pieces of equal length from the first step on; the
     last piece may be shorter."""
-
-    __pydantic_config__ = WRITTEN
 
     resolution_s: Positive
     """Length of a piece in seconds."""
@@ -201,11 +189,9 @@ class Timeline:
     """Requests a second that were sent."""
 
 
-@dataclass(frozen=True)
+@written
 class ForecastResult:
     """Requests sent beside requests forecast, by their actual start, without the warm-up."""
-
-    __pydantic_config__ = WRITTEN
 
     file: str
     """The forecast's file."""

@@ -32,9 +32,8 @@ def steps_seen(planned: Execution) -> tuple[str, ...]:
 def set_back(samples: ExecutionSamples) -> list[str]:
     """A line where the samples show that the clock was set back, and the live run did not see it.
     Raises JtlError."""
-    return (
-        [] if samples.of.planned.clock_steps else [f"{it}: {_NEXT}" for it in _signs(samples)][:1]
-    )
+    is_known = samples.of.planned.clock_steps
+    return [] if is_known else [f"{it}: {_NEXT}" for it in _signs(samples)][:1]
 
 
 def _signs(samples: ExecutionSamples) -> Iterator[str]:

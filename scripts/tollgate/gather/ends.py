@@ -59,10 +59,8 @@ def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:
 def _logged(plan: Plan, ends: Mapping[str, Mapping[str, int]]) -> dict[int, Counter[str]]:
     """By place in plan.groups. JMeter's log may have lost letters beyond ASCII."""
     found: dict[int, Counter[str]] = {}
-    groups = tuple(
-        replace(it, name=_ascii(it.name, "?"), name_pattern=_ascii(it.name_pattern, "."))
-        for it in plan.groups
-    )
+    known = ((it, _ascii(it.name, "?"), _ascii(it.name_pattern, ".")) for it in plan.groups)
+    groups = tuple(replace(it, name=name, name_pattern=pattern) for it, name, pattern in known)
     for name, words in ends.items():
         for place in _named(replace(plan, groups=groups), _ascii(name, "?")):
             found.setdefault(place, Counter()).update(words)

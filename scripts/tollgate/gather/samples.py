@@ -1,9 +1,9 @@
-"""The samples of an execution beside what its plan says of them: labels, schedules, and whose rows
+"""The samples of an execution, with what its plan says of them: labels, schedules, and which rows
 are requests.
 
-A Transaction Controller leaves a row that adds up those of the samplers in it, which is no request
-besides, or, with "Generate parent sample", one that stands in their place, which is. JMeter writes
-both alike, so that only the plan distinguishes them, by their names.
+A Transaction Controller writes a row that adds up those of its samplers. That row is no request of
+its own. With "Generate parent sample" it replaces them and counts as a request. JMeter writes both
+kinds alike, so only the plan distinguishes them, by their names.
 """
 
 from __future__ import annotations

@@ -135,19 +135,12 @@ def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
 def _keys(labels: Mapping[Key, LabelData], groups: Sequence[ThreadGroup]) -> list[Key]:
     """Labels that requests of the groups may have: those that came, or else those that the plan
     names."""
-    known = [
-        label
-        for group in groups
-        for label in (
-            *(each.label for each in group.samplers if each.leaves_a_row),
-            *(it.label for it in group.transactions if it.generate_parent_sample),
-        )
-    ]
-    came = [
-        key
-        for key, data in labels.items()
-        if not data.is_transaction and any(label.matches(key[0]) for label in known)
-    ]
+    known = []
+    for group in groups:
+        known += [each.label for each in group.samplers if each.leaves_a_row]
+        known += [it.label for it in group.transactions if it.generate_parent_sample]
+    own = (key for key, data in labels.items() if not data.is_transaction)
+    came = [key for key in own if any(label.matches(key[0]) for label in known)]
     return came or [(label.text, False) for label in dict.fromkeys(known)]
 
 

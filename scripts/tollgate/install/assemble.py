@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tollgate.base import paths
+from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import tools
 
@@ -49,8 +50,7 @@ def provide() -> None:
             _assemble(_missing(own), lock)  # again: another start may have done it
     except OSError as problem:
         raise InstallError(
-            f"the tools can't be installed in {paths.cache()}: {problem.strerror}; set "
-            "TOLLGATE_HOME to a folder of your own"
+            f"{paths.cache()} can't be written: {problem.strerror}; set TOLLGATE_HOME"
         ) from None
 
 
@@ -64,9 +64,8 @@ def _missing(own_jmeter: str | None) -> dict[Path, Path]:
 
 def _check(home: Path) -> None:
     """Refuse a JMeter of the user's own that plans do not run on; say which plugins it lacks."""
-    done = subprocess.run(
-        ["/bin/sh", str(tools.JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", str(tools.JMETER_CHECK), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise InstallError(done.stderr.strip())
     sys.stderr.write(done.stdout)
@@ -111,15 +110,7 @@ def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir()
     with _beside(place, "log").open("w") as log:
-        return subprocess.Popen(
-            command,
-            cwd=growing,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[lock],
-        )
+        return spawn(command, growing, None, log, pass_fds=[lock])
 
 
 def _beside(place: Path, what: str) -> Path:
@@ -135,12 +126,8 @@ def _reason(log: Path) -> str:
 
 def _check_prerequisites() -> None:
     script = f'. "$0"; python="{sys.executable}"; check_prerequisites'
-    done = subprocess.run(
-        ["/bin/sh", "-c", script, str(tools.PREREQUISITES)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["/bin/sh", "-c", script, str(tools.PREREQUISITES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise InstallError(done.stderr.strip())
 

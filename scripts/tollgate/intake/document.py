@@ -58,10 +58,8 @@ class Document:
         self.version = self._version()
         if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
-        registry = Registry(retrieve=_retrieve).with_resource(
-            source.uri, Resource.opaque(self.root)
-        )
-        self._resolver = registry.resolver(source.uri)
+        known = Registry(retrieve=_retrieve).with_resource(source.uri, Resource.opaque(self.root))
+        self._resolver = known.resolver(source.uri)
 
     def _version(self) -> str:
         given = str(self.root.get("openapi") or self.root.get("swagger"))
@@ -122,8 +120,7 @@ class Document:
         except (Unresolvable, ValueError) as problem:
             why = f": {problem}" if isinstance(problem, IntakeError) else ""
             raise IntakeError(
-                f"{self.source.name}, {where} refers to {reference!r}, which is not there: correct "
-                f"it{why}"
+                f"{self.source.name}, {where}: {reference!r} is not there: correct it{why}"
             ) from None
         return self._expanded(found.contents, found.resolver, (*inside, reference), where)
 

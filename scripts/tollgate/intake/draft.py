@@ -1,4 +1,4 @@
-"""What a source says of a service, before somebody has looked at it."""
+"""What a source says of a service, before a user has edited it."""
 
 from __future__ import annotations
 

@@ -82,8 +82,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
         remarks.append(f"{source.name} holds what is secret: keep it out of git")
     if _is_sanitized(entries):
         remarks.append(
-            "it has no cookie at all: Chrome leaves them out, unless its settings allow a HAR with "
-            "sensitive data"
+            "it has no cookie: Chrome leaves them out unless it may save a HAR with sensitive data"
         )
     requests = _visit(kept, steps, name, remarks)
     return Draft(
@@ -105,11 +104,9 @@ def _entries(source: Source) -> list[_Entry]:
             # Python 3.10 reads fractions of three or six digits alone.
             moment = re.sub(r"\.\d+", lambda it: f"{it[0]:0<7}"[:7], it["startedDateTime"])
             began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-            entry = _Entry(
-                *(it["request"], it["response"], str(it.get("pageref") or "")),
-                *(str(it.get("_resourceType") or ""), began_s),
-                began_s + max(0.0, float(it.get("time") or 0)) / 1000,
-            )
+            ended_s = began_s + max(0.0, float(it.get("time") or 0)) / 1000
+            texts = (str(it.get(name) or "") for name in ("pageref", "_resourceType"))
+            entry = _Entry(it["request"], it["response"], *texts, began_s, ended_s)
             _ = entry.origin, entry.status, entry.request["method"]
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             where = f"{source.name}: log.entries[{place}]"
@@ -118,12 +115,10 @@ def _entries(source: Source) -> list[_Entry]:
     return sorted(found, key=lambda it: it.began_s)
 
 
-def _is_sanitized(entries: Iterable[_Entry]) -> bool:
+def _is_sanitized(entries: Sequence[_Entry]) -> bool:
     """Whether Chrome may have taken cookies out: it writes the kinds of requests beside them."""
-    return all(
-        it.kind and not (it.header("cookie") or it.header("set-cookie", "response"))
-        for it in entries
-    )
+    cookies = (it.header("cookie") or it.header("set-cookie", "response") for it in entries)
+    return all(it.kind for it in entries) and not any(cookies)
 
 
 def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
@@ -195,10 +190,8 @@ def _unfit(entry: _Entry) -> str:
 def _step(source: Source, entry: _Entry) -> Step:
     try:
         return Step(Message.of(entry.request), given_by(entry.response))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise IntakeError(
-            f"{source.name}: {entry.request['method']}: {problem!r}: {_HELP}"
-        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise IntakeError(f"{source.name}: {entry.request['method']}: {error!r}: {_HELP}") from None
 
 
 def _give_labels(steps: Iterable[Step]) -> None:
@@ -227,16 +220,12 @@ def _cookies(
     counters = [it for it in had if _OF_COUNTERS.fullmatch(it)]
     if counters:
         remarks.append(f"left out: the cookies {', '.join(counters)} of those who count visitors")
-    return [
-        {
-            "name": name,
-            "value": variables.secret(f"cookie_{name}", value, f"the cookie {name}"),
-            "domain": "${__P(host,127.0.0.1)}",
-            "path": "/",
-        }
-        for name, value in had.items()
-        if name not in counters
-    ]
+    found, place = [], {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
+    for name, value in had.items():
+        if name not in counters:
+            own = variables.secret(f"cookie_{name}", value, f"the cookie {name}")
+            found.append({"name": name, "value": own, **place})
+    return found
 
 
 def _visit(
@@ -267,10 +256,7 @@ def _visit(
         page = {"transaction": f"page-{place + 1}-{part[0].label}", "do": asked}
         do += [page] if len(parts) > 1 else asked
     if longest := [it for it in pauses.values() if it >= LONGEST_PAUSE_S + 0.5]:
-        remarks.append(
-            f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s, so that a "
-            "visit needs few threads"
-        )
+        remarks.append(f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s")
     return {"transaction": f"visit-{name}", "do": do}
 
 

@@ -67,8 +67,7 @@ def read_jmx(source: Source, name: str, suite: Path, url: str | None = None) -> 
     plan was made, if not where its first request goes. Raises IntakeError and PlanError."""
     if source.is_remote:
         raise IntakeError(
-            f"{source.name} is a plan by URL, whose includes and data can't be read: save it, and "
-            "name the file"
+            f"{source.name} is a plan by URL, without its includes and data: name a saved file"
         )
     return _Reader(Path(path_of(source.uri)), name, suite, url).draft()
 
@@ -223,10 +222,8 @@ class _Reader:
     def _labels(self) -> dict[str, tuple[dict[str, object], str]]:
         """(label and weight, text) of each file with a Test Fragment."""
         groups = list(nodes.groups(self._tree))
-        shared = [
-            it for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0]) for it in pair
-        ]
-        shared = [*self._own_variables(), *shared]
+        own = [pair for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0])]
+        shared = [*self._own_variables(), *(it for pair in own for it in pair)]
         found, taken = {}, Counter()
         for group, below in groups:
             sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in _HTTP]

@@ -60,22 +60,13 @@ class Message:
         """Raises KeyError, TypeError, ValueError for what is no request of a HAR."""
         url = urlsplit(request["url"])
         given = {it["name"]: it["value"] for it in request.get("headers") or []}
-        headers = {
-            name: value
-            for name, value in given.items()
-            if not _OWN_HEADERS.fullmatch(name)
-            and not (name.lower() == "accept" and "*/*" in value)
-        }
+        kept = ((name, it) for name, it in given.items() if not _OWN_HEADERS.fullmatch(name))
+        headers = {name: it for name, it in kept if name.lower() != "accept" or "*/*" not in it}
         post = request.get("postData") or {}
         body, kind = _body(post) if post.get("text") or post.get("params") else (None, "")
-        return cls(
-            str(request["method"]).upper(),
-            [unquote(it) for it in url.path.split("/")[1:]] or [""],
-            [list(it) for it in parse_qsl(url.query, keep_blank_values=True)],
-            headers,
-            body,
-            kind,
-        )
+        segments = [unquote(it) for it in url.path.split("/")[1:]] or [""]
+        query = [list(it) for it in parse_qsl(url.query, keep_blank_values=True)]
+        return cls(str(request["method"]).upper(), segments, query, headers, body, kind)
 
     def slots(self) -> list[Slot]:
         """All values that it sends."""
@@ -95,11 +86,9 @@ class Message:
         elif self.kind == "json":
             found += _leaves(self, "body", "")
         elif self.kind == "xml":
-            found += [
-                Slot("xml", it["name"], unescape(it["value"]), _replacer(self, it[0], it["value"]))
-                for pattern in _XML
-                for it in pattern.finditer(self.body)
-            ]
+            for it in (match for pattern in _XML for match in pattern.finditer(self.body)):
+                put = _replacer(self, it[0], it["value"])
+                found.append(Slot("xml", it["name"], unescape(it["value"]), put))
         return found
 
     @property

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from tollgate.base.text import did_you_mean, one_line, some_of
+from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.intake import values
 from tollgate.intake.document import Document, Operation
 from tollgate.intake.draft import Draft, IntakeError
@@ -107,8 +107,7 @@ def _wanted(
         known = [it.text for it in (*wanted, *left)]
         name = min(unknown)
         raise IntakeError(
-            f"--request {name!r} is no operation of {reading.document.source.name}: "
-            f"{did_you_mean(name, known)}"
+            f"--request {name!r} is no operation of the document: {did_you_mean(name, known)}"
         )
     if left:
         reading.remarks.append(
@@ -156,10 +155,7 @@ def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
     given = str(operation.described.get("operationId") or operation.text)
     given = re.sub(r"\$\{|[<>=\n]", "-", given)[: LONGEST_SLUG - 4]
-    label, number = given, 1
-    while slug_of(label).lower() in reading.slugs:
-        number += 1
-        label = f"{given} {number}"
+    label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
     return label
 
@@ -198,9 +194,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     if found.is_guess:
         asked.guesses.append(variable)
         if not values.allows(schema, found.values[0]):
-            reading.remarks.append(
-                f"the values of {variable!r} do not match {schema['pattern']!r}: correct them"
-            )
+            reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
     _put(asked, str(place), name, f"${{{variable}}}", texts[0])
 
 
@@ -231,12 +225,9 @@ def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
     """The column of a parameter: that of another operation where both have the same values."""
     stem = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
     stem = f"a_{stem}" if stem in _TAKEN or stem[0].isdigit() else stem
-    number, unique = 1, stem
-    while reading.columns.get(unique, texts) != texts:
-        number += 1
-        unique = f"{stem}_{number}"
-    reading.columns[unique] = texts
-    return unique
+    name = unique(stem, lambda it: reading.columns.get(it, texts) != texts)
+    reading.columns[name] = texts
+    return name
 
 
 def _text(value: object, in_url: bool) -> str:

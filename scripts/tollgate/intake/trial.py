@@ -46,15 +46,11 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     if not kept:
         raise IntakeError(
             f"{url} answers none of the {len(draft.requests)} requests rightly, such as "
-            f"{trial.remarks[-1].removeprefix('left out ')}: start the service there, or name "
-            "another URL, or its requests"
+            f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
-    data = {
-        name: tuple(column[row] for row in trial.rows)
-        for name, column in draft.data.items()
-        if f"${{{name}}}" in texts
-    }
+    asked = ((name, of) for name, of in draft.data.items() if f"${{{name}}}" in texts)
+    data = {name: tuple(column[row] for row in trial.rows) for name, column in asked}
     used = {*_USED.findall(texts)}
     secrets = {name: it for name, it in draft.secrets.items() if name in used}
     labels = {it.get("label") for it in kept}

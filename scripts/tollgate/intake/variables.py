@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
+from tollgate.base.text import unique
 from tollgate.intake.answers import Given
 from tollgate.intake.message import Message, Slot
 from tollgate.record.redaction import AS_JSON, Redaction, is_secret
@@ -20,9 +21,9 @@ _JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
-#: A token of that length that no answer gives may be a password of some kind.
+#: A token of this length that no response contains may be a password.
 _LONG = 20
-#: Characters of a text that nobody sends by chance after an answer has given it.
+#: A text of this length in a request was not equal to one in an earlier response by chance.
 _NO_CHANCE = 16
 _CREDENTIALS = ("authorization", "proxy-authorization")
 #: Shorter values of secrets are not looked for inside of others.
@@ -54,7 +55,7 @@ class Variables:
 
     @property
     def to_set(self) -> list[str]:
-        """What somebody has to do before a run, one line each."""
+        """What the user has to do before a run, one line each."""
         return [f"export {name} before a run: {words}" for name, words in self.secrets.items()]
 
     def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
@@ -63,10 +64,7 @@ class Variables:
         stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}").strip("_").upper()
         if stem[:1].isdigit():
             stem = f"_{stem}"
-        number, name = 1, stem
-        while self._values.get(name, value) != value:
-            number += 1
-            name = f"{stem}_{number}"
+        name = unique(stem, lambda it: self._values.get(it, value) != value)
         self._values[name] = value
         self.secrets.setdefault(name, words)
         reference = _reference(name, slot)
@@ -89,11 +87,7 @@ class Variables:
             self._hide(step)
 
     def _put_one(
-        self,
-        step: Step,
-        slot: Slot,
-        offered: dict[str, list[tuple[Step, Given]]],
-        sent: set[str],
+        self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
     ) -> None:
         places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
         if found := next(places, None):
@@ -109,8 +103,7 @@ class Variables:
         elif _is_made(slot.value) and slot.value not in sent:
             self.remarks.append(
                 f"{step.label} sends a value that looks generated ({slot.where}"
-                f"{f' {slot.name}' if slot.name else ''}), and no answer before it gives that: "
-                "see whether it still holds"
+                f"{f' {slot.name}' if slot.name else ''}), and no answer before gives it: check it"
             )
 
     def _hide(self, step: Step) -> None:
@@ -143,10 +136,7 @@ def _encoded(reference: str, where: str) -> str:
 def _variable(step: Step, given: Given) -> str:
     """The variable into which a step takes a value out of its answer."""
     stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}").strip("_").lower()
-    number, name = 1, stem
-    while step.extractors.get(name, given).extractor != given.extractor:
-        number += 1
-        name = f"{stem}_{number}"
+    name = unique(stem, lambda it: step.extractors.get(it, given).extractor != given.extractor)
     step.extractors[name] = given
     return name
 

@@ -98,8 +98,8 @@ def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:
 
 
 def _unsound(counts: LabelCounts, record: CompareRecord) -> Iterator[Reason]:
-    """Why the label's two sides can't be compared. What neither side was sent may be what somebody
-    else's plan seldom sends: it is not decided."""
+    """Why the label's two sides can't be compared. A label that neither side was sent
+    may be rare in a user's own plan: it is not decided."""
     label, (base, head) = counts.label, counts.totals
     empty = [side for side, n in zip(SIDES, counts.totals, strict=True) if not n]
     if empty and (record.coin == "arrival" or len(empty) == 1):

@@ -77,11 +77,8 @@ def judge_criterion(
     is_level = not criterion.is_latency_slope  # lateness and what was not sent move no slope
     if is_level and part.basis == RESPONSE_TIME and judgement.verdict != INVALID:
         judgement = _by_lateness(criterion, judgement, judged_without_generator_lateness)
-    unanswered = [
-        replace(each, counts=each.counts.window(*window))
-        for each in execution.unanswered
-        if not criterion.label or criterion.label in each.labels
-    ]
+    own = (it for it in execution.unanswered if criterion.label in ("", *it.labels))
+    unanswered = [replace(it, counts=it.counts.window(*window)) for it in own]
     if is_level and judgement.verdict == PASS and any(it.counts.total for it in unanswered):
         other = judged(with_unsent(criterion, part, (it.counts for it in unanswered)))
         judgement = _with_unsent(judgement, other, unanswered)

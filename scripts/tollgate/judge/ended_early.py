@@ -176,10 +176,8 @@ class _Group:
         """Of a group for which neither the log nor the samples show whether it came to its end."""
         group, action = self.group, _stops_by_errors(self.group, self.came.failed)
         # A thread that is one arrival's takes none of the others with it.
-        is_its_own = group.on_sample_error == "stopthread" and (
-            group.is_open_model or group.is_pool
-        )
-        if action and not is_its_own:
+        is_own = group.on_sample_error == "stopthread" and (group.is_open_model or group.is_pool)
+        if action and not is_own:
             line = f"{self.name} met sampler errors, after which it {action}"
             return EarlyEnd(f"{line}: what is missing is not known; see jmeter.log", True)
         is_looping = group.kind in LOOPING and group.may_leave_any(self.came.whole.samples)
@@ -214,10 +212,8 @@ class _Group:
             stopping += self.group.stops.flow
         anyhow = [*self.group.stops.scripts, *self.group.stops.jumps] if self._is_never else []
         by_words = {"Stop Thread": self.group.stops.data, "Stopping": stopping}
-        fits_the_log = all(
-            any(ends and it.startswith(words) for words, ends in by_words.items())
-            for it in self.logged or ()
-        )
+        said = tuple(words for words, ends in by_words.items() if ends)
+        fits_the_log = all(it.startswith(said) for it in self.logged or ())
         ends = [*self.group.stops.data, *stopping, *anyhow]
         if not ends or not (anyhow or fits_the_log):
             return ""
@@ -257,11 +253,8 @@ class _Group:
     def _begin_s(self) -> float:
         """When the group's duration began, at the earliest: after those groups that JMeter waits
         for, and its delay."""
-        ends = [
-            thread.last_end_s
-            for place in groups_before(self.plan, self.place)
-            for thread in (self.came.threads or {}).get(place, {}).values()
-        ]
+        before, known = groups_before(self.plan, self.place), self.came.threads or {}
+        ends = (it.last_end_s for place in before for it in known.get(place, {}).values())
         return max(ends, default=0.0) + (self.group.delay_s or 0.0)
 
     @cached_property
@@ -288,11 +281,8 @@ class _Group:
         seen = self.came.threads.get(self.place, {})
         wait_of_first_s = wait_s(group, first) + 2 * self._slack_s
         each_s = (group.ramp_up_s or 0.0) / group.threads
-        return sum(
-            self._begin_s + number * each_s + wait_of_first_s < self._due_s
-            for number in range(group.threads)
-            if number + 1 not in seen
-        )
+        unseen = (it for it in range(group.threads) if it + 1 not in seen)
+        return sum(self._begin_s + it * each_s + wait_of_first_s < self._due_s for it in unseen)
 
     def _is_outlived(self) -> bool:
         """Whether JMeter was gone before any thread of the group could have ended by its time."""
@@ -334,10 +324,8 @@ class _Group:
     def _counted(self, early: list[Thread], unseen: int) -> str:
         """`30 of 80 samples of 'home'`: of the label that misses the largest part."""
         threads = len(early) * self._share + unseen
-        counted = [
-            (sum(_count(each, label) for each in early), need * threads, label)
-            for label, need in self.stated.needs.items()
-        ]
+        needs = self.stated.needs.items()
+        counted = [(sum(_count(it, of) for it in early), n * threads, of) for of, n in needs]
         sent, need, label = min(counted, key=lambda it: it[0] / it[1])
         what = f" of {label.text!r}" if label != ANY else ""
         return f"{sent} of {need} samples{what} that the plan says"

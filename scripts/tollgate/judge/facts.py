@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, computed_field
 
-from tollgate.base.fields import WRITTEN, Count, Text, Unwritten
-from tollgate.base.settings import SETTINGS
+from tollgate.base.fields import Count, Text, Unwritten, written
+from tollgate.base.settings import configured
 from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
@@ -221,12 +221,10 @@ class MeasuredExecution:
         return self.warmup_s, min(self.due_s, last_s) if self.facts.stopped_by else self.due_s
 
 
-@dataclass(frozen=True)
+@written
 class EngineFacts:
     """One engine's share of an execution. Times are of its own samples; the criteria are judged by
     the samples of all engines."""
-
-    __pydantic_config__ = WRITTEN
 
     name: Text
     """Its number and how many there are, e.g. `2/3`."""
@@ -271,11 +269,9 @@ class MeasuredRun:
     """Whether it has come to its end."""
 
 
-@dataclass(frozen=True)
+@configured
 class JudgeSettings:
     """How strictly to judge. A misspelt value must not choose the lenient side by itself."""
-
-    __pydantic_config__ = SETTINGS
 
     inconclusive_passes: bool = False
     """Whether INCONCLUSIVE exits with 0."""

@@ -68,11 +68,9 @@ def without_times_of_failures(
             yield result
             continue
         label = f" of {criterion.label}" if criterion.label else ""
-        reason = (
-            f"{failed} of {total} requests failed ({format_number(100 * failed / total)} %), so "
-            "that "
-            f"their times are not those of the work: add 'fail{label}>1%' to say how many may fail"
-        )
+        share = f"{failed} of {total} requests failed ({format_number(100 * failed / total)} %)"
+        add = f"add 'fail{label}>1%' to say how many may fail"
+        reason = f"{share}, so that their times are not those of the work: {add}"
         interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted_interval"))
         yield replace(result, **interval, verdict=FAIL, reason=reason)
 

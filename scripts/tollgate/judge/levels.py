@@ -45,10 +45,7 @@ def estimates(executions: Sequence[Sequence[Criterion]]) -> int:
 
 
 def holm_results(
-    executions: Sequence[MeasuredExecution],
-    settings: JudgeSettings,
-    judge: Judge,
-    family: int = 0,
+    executions: Sequence[MeasuredExecution], settings: JudgeSettings, judge: Judge, family: int = 0
 ) -> list[tuple[CriterionResult, ...]]:
     """The results of each execution's criteria, by Holm's procedure: each estimate is tested at the
     level divided by the number of estimates; while some fail, the others are tested again at the
@@ -56,11 +53,9 @@ def holm_results(
 
     family: how many estimates the run has, where `executions` are not all of it."""
     error = (1 - settings.confidence) / 2
-    tests = {
-        (row, column): (execution, criterion)
-        for row, execution in enumerate(executions)
-        for column, criterion in enumerate(execution.criteria)
-    }
+    tests = {}
+    for row, execution in enumerate(executions):
+        tests |= {(row, at): (execution, it) for at, it in enumerate(execution.criteria)}
 
     def result_at(place: tuple[int, int], share: float) -> CriterionResult:
         execution, criterion = tests[place]
@@ -79,10 +74,8 @@ def holm_results(
             break
         family -= len(estimated) - len(left)
         estimated = left
-    return [
-        tuple(results[row, column] for column in range(len(execution.criteria)))
-        for row, execution in enumerate(executions)
-    ]
+    columns = (range(len(execution.criteria)) for execution in executions)
+    return [tuple(results[row, it] for it in found) for row, found in enumerate(columns)]
 
 
 def _fail_level(execution: MeasuredExecution, share: float) -> float:

@@ -108,11 +108,8 @@ def select(
     without_generator_lateness: bool = False,
 ) -> JudgedSamples:
     """The samples of the criterion's label, or of all samplers for ''."""
-    wanted = [
-        data
-        for data in labels
-        if (data.name == criterion.label if criterion.label else not data.is_transaction)
-    ]
+    name = criterion.label
+    wanted = [it for it in labels if (it.name == name if name else not it.is_transaction)]
     may_respond = criterion.may_respond and settings.latency == "response"
     responds = may_respond and wanted and all(data.response is not None for data in wanted)
 
@@ -151,10 +148,7 @@ def with_unsent(
 
 def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | None) -> str:
     if criterion.label and len({data.is_transaction for data in wanted}) > 1:
-        return (
-            "is the name of a sampler and of a Transaction Controller, which are counted apart: "
-            "rename one in the plan"
-        )
+        return "is the name of a sampler and of a Transaction Controller: rename one in the plan"
     name = TOTALS_COLUMNS.get(criterion.subject)
     if name is None or (totals is not None and getattr(totals, name) is not None):
         return ""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import computed_field
 
 from tollgate.base.fields import (
-    WRITTEN,
     Amount,
     Confidence,
     Count,
@@ -17,6 +16,7 @@ from tollgate.base.fields import (
     Unwritten,
     Whole,
     ends,
+    written,
 )
 from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import Searched
@@ -36,11 +36,9 @@ GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "mac
 VerdictName = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
 
 
-@dataclass(frozen=True)
+@written
 class Reason:
     """One line on why a verdict is not PASS."""
-
-    __pydantic_config__ = WRITTEN
 
     verdict: Literal["FAIL", "INCONCLUSIVE", "INVALID"]
     """The verdict that this reason alone leads to."""
@@ -56,11 +54,9 @@ def invalid(fault: str, text: str) -> Reason:
     return Reason(INVALID, fault, text)
 
 
-@dataclass(frozen=True)
+@written
 class CriterionResult:
     """One criterion, judged. observed, limit and interval are in `unit`."""
-
-    __pydantic_config__ = WRITTEN
 
     criterion: Text
     """The criterion in Taurus's grammar. It states when the run fails, and is its name in
@@ -169,11 +165,9 @@ class CriterionResult:
         return f"{self.line}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@written
 class ExecutionVerdict:
     """One execution's verdict."""
-
-    __pydantic_config__ = WRITTEN
 
     name: str
     """The scenario's name in taurus.yml."""
@@ -211,11 +205,9 @@ class ExecutionVerdict:
         return replace(reason, text=f"{self.name}: {reason.text}")
 
 
-@dataclass(frozen=True)
+@written
 class RunVerdict:
     """The run's verdict."""
-
-    __pydantic_config__ = WRITTEN
 
     verdict: VerdictName
     """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:

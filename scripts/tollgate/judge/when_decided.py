@@ -31,18 +31,15 @@ def is_settled(
 ) -> bool:
     """Whether the verdict of an execution is settled at the last look of its course."""
     deciding = [pair for pair in zip(criteria, results, strict=True) if pair[0].fail]
-    if any(it.verdict == FAIL and _is_final(each, it) for each, it in deciding):
+    failed = [pair for pair in deciding if pair[1].verdict == FAIL]
+    # More samples could not undo a FAIL that an interval shows, or a count that has passed its
+    # limit: other counts have not failed yet.
+    finals = (it.is_count or (it.is_estimate and found.low is not None) for it, found in failed)
+    if any(finals):
         return True
     if course.looks_s[-1] < course.least_s:
         return False
-    verdicts = [it.verdict for _, it in deciding]
-    return FAIL in verdicts or all(it == PASS for it in verdicts)
-
-
-def _is_final(criterion: Criterion, failed: CriterionResult) -> bool:
-    """Whether more samples could not undo a FAIL: an interval shows it, or a count has passed its
-    limit, for other counts have not failed yet."""
-    return criterion.is_count or (criterion.is_estimate and failed.low is not None)
+    return bool(failed) or all(it.verdict == PASS for _, it in deciding)
 
 
 def noted(course: InterimHistory, results: Sequence[CriterionResult]) -> InterimHistory:
@@ -61,7 +58,7 @@ def with_decision_time(
     pairs = zip(execution.criteria, results, strict=True)
     counted = (_with_open_count(*pair, course) for pair in pairs)
     repeated = course.is_repeated
-    return tuple(_told_when(replace(it, is_repeated=repeated), course) for it in counted)
+    return tuple(_with_time(replace(it, is_repeated=repeated), course) for it in counted)
 
 
 def _with_open_count(
@@ -74,7 +71,7 @@ def _with_open_count(
     if is_all or not criterion.is_count or result.verdict not in _DECIDED:
         return result
     has_passed = value >= limit if criterion.condition in (">=", "<") else value > limit
-    if has_passed or criterion.allows_none:
+    if has_passed or (criterion.condition, limit) in ((">", 0), (">=", 1)):
         return result
     reason = (
         f"a count so far, which only all of the budget ({format_duration(course.budget_s)}) "
@@ -84,7 +81,7 @@ def _with_open_count(
     return replace(result, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResult:
+def _with_time(result: CriterionResult, course: InterimHistory) -> CriterionResult:
     last_s = course.looks_s[-1]
     if result.verdict in _DECIDED:
         before, since_s = course.since.get(result.criterion, ("", last_s))
@@ -98,9 +95,8 @@ def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResu
         why = f"open when a look ended the execution after {format_duration(last_s)}"
     elif last_s >= course.budget_s:
         why = (
-            f"not decided in {format_duration(course.budget_s)}, which is all of the budget: "
-            "allow more "
-            "(modules.stop-when-decided.budget), send more requests, or move the limit"
+            f"not decided in all of the budget, {format_duration(course.budget_s)}: raise "
+            "modules.stop-when-decided.budget, send more requests, or move the limit"
         )
     else:
         return result

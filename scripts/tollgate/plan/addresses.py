@@ -1,4 +1,4 @@
-"""Whom each HTTP request of a plan asks, and how to have it ask somebody else, as XML."""
+"""The host that each HTTP request of a plan asks, and how to replace it, as XML."""
 
 from __future__ import annotations
 

@@ -124,9 +124,7 @@ class PreciseThroughput:
         if self.duration_s < 1:
             raise NotReplayableError(f"the timer's duration is {self.duration_s} s")
         if self.batch_size < 1:
-            raise NotReplayableError(
-                f"the batch size is {self.batch_size}: JMeter hands out its first event for ever"
-            )
+            raise NotReplayableError(f"a batch size of {self.batch_size} repeats an event for ever")
         if self.moments_per_window > MAX_EVENTS_PER_WINDOW:
             raise NotReplayableError("a window holds more events than JMeter can count")
 

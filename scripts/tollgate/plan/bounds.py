@@ -90,10 +90,8 @@ def unbounded_groups(
             continue
         for loop in _endless_loops(element, expander):
             breaks = [it.title for it in loop.walk() if _action(it) == _BREAKS]
-            yield (
-                f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever",
-                [*ends, *breaks],
-            )
+            what = f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever"
+            yield what, [*ends, *breaks]
 
 
 def _ends(root: Element, group: Element, expander: Expander) -> Iterator[str]:

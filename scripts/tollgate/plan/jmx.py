@@ -218,12 +218,8 @@ def _with_includes(
             around = (*within, file)
         except PlanError as error:
             children, problem = (), str(error)
-    return replace(
-        element,
-        included=bool(within),
-        problem=problem,
-        children=tuple(_with_includes(child, path, expander, around) for child in children),
-    )
+    below = tuple(_with_includes(it, path, expander, around) for it in children)
+    return replace(element, included=bool(within), problem=problem, children=below)
 
 
 def _included(
@@ -263,10 +259,8 @@ def _with_modules(
         within = (*within, element.module_path)
     if problem and not off:
         raise PlanError(problem)
-    return replace(
-        element,
-        children=tuple(_with_modules(child, root, path, within, off=off) for child in children),
-    )
+    below = tuple(_with_modules(it, root, path, within, off=off) for it in children)
+    return replace(element, children=below)
 
 
 def _target(
@@ -279,9 +273,7 @@ def _target(
     target = _find(root, element.module_path)
     if target is None:
         names = " > ".join(element.module_path)
-        raise PlanError(
-            f"{where} points at '{names}', which is not in the plan; choose its target again"
-        )
+        raise PlanError(f"{where} points at '{names}', which is not in the plan; choose its target")
     return replace(target, enabled=True)
 
 

@@ -45,10 +45,7 @@ _Scoped = tuple[Element, tuple[Element, ...]]
 #: Names listed of each kind of remark.
 SHOWN = 5
 _UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
-_INTERPRETED = (
-    "is interpreted each time, at the cost of JMeter's own cores: write it in Groovy, as a JSR223 "
-    "element"
-)
+_INTERPRETED = "is interpreted each time, on JMeter's own cores: write a JSR223 element in Groovy"
 _COMPILED_ANEW = (
     "is compiled anew each time: tick 'Cache compiled script if available', and pass variables by "
     "vars.get instead of ${...}"
@@ -113,12 +110,8 @@ def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]
 
 
 def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
-    unchecked = [
-        sampler
-        for sampler, scope in scoped
-        if sampler.kind not in (FLOW_CONTROL, *_UNASKED)
-        and not any("Assertion" in each.kind for each in scope)
-    ]
+    asked = ((it, scope) for it, scope in scoped if it.kind not in (FLOW_CONTROL, *_UNASKED))
+    unchecked = [it for it, scope in asked if not any("Assertion" in of.kind for of in scope)]
     for has_status, what in (
         (True, "an error page with status 200 counts as right"),
         (False, "whatever they hold counts as right where the sampler itself meets no error"),
@@ -134,14 +127,11 @@ def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
 def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
     http = [(it, scope) for it, scope in scoped if it.kind.startswith("HTTPSampler")]
     for what, name in TIMEOUTS.items():
-        names = [
-            sampler.name
-            for sampler, scope in http
-            if not any(
-                each.props.get(name, "").strip()
-                for each in (sampler, *(it for it in scope if it.kind == "ConfigTestElement"))
-            )
-        ]
+        names = []
+        for sampler, scope in http:
+            defaults = (it for it in scope if it.kind == "ConfigTestElement")
+            if not any(it.props.get(name, "").strip() for it in (sampler, *defaults)):
+                names.append(sampler.name)
         if names:
             yield (
                 f"no {what} timeout for {listed(names)}: a service that hangs holds its threads "
@@ -240,9 +230,8 @@ def _changes(script: str, changing: Collection[str]) -> bool:
 
     What no element of the plan sets may be a variable of the script's own language.
     """
-    return any(name in changing for name in _VARIABLE.findall(script)) or any(
-        name not in _CONSTANT for name in _FUNCTION.findall(script)
-    )
+    calls = any(name not in _CONSTANT for name in _FUNCTION.findall(script))
+    return calls or any(name in changing for name in _VARIABLE.findall(script))
 
 
 def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:

@@ -20,17 +20,8 @@ CACHE_MANAGER = "CacheManager"
 # Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
 LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.
-PLAIN_CONTROLLERS = frozenset(
-    {
-        "CriticalSectionController",
-        "GenericController",
-        "IncludeController",
-        "ModuleController",
-        "RecordingController",
-        "TestFragmentController",
-        "TransactionController",
-    }
-)
+_PLAIN = ("CriticalSection", "Generic", "Include", "Module", "Recording", "TestFragment")
+PLAIN_CONTROLLERS = frozenset(f"{it}Controller" for it in (*_PLAIN, "Transaction"))
 
 
 @dataclass(frozen=True, order=True)

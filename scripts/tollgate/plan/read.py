@@ -128,7 +128,7 @@ class _Reader:
             is_parent = self._is_parent(child)
             if child.kind == "TransactionController":
                 leaves_a_row = leave_rows or not is_parent
-                yield Transaction(self._label(child), is_parent, leaves_a_row)
+                yield Transaction(_label(child, self._labels), is_parent, leaves_a_row)
             yield from self._transactions(child, leave_rows=leave_rows and not is_parent)
 
     def _samplers(self, element: Element, scope: _Scope) -> Iterator[Sampler]:
@@ -137,7 +137,7 @@ class _Reader:
             inner = self._inside(child, scope)
             if child.is_sampler:
                 yield Sampler(
-                    label=self._label(child),
+                    label=_label(child, self._labels),
                     kind=child.kind,
                     timers=inner.timers,
                     controllers=scope.controllers,
@@ -212,10 +212,7 @@ class _Reader:
         loops = None
         if element.kind == "LoopController":
             loops = Fields(element, self._expander).whole("LoopController.loops")
-        return Controller(element.kind, self._label(element).text, loops)
-
-    def _label(self, element: Element) -> PlanLabel:
-        return _label(element, self._labels)
+        return Controller(element.kind, _label(element, self._labels).text, loops)
 
     def _own_pause_ms(self, element: Element) -> float | None:
         fields = Fields(element, self._expander)

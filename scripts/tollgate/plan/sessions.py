@@ -78,9 +78,8 @@ def _carried(group: Element) -> Iterator[str]:
 
 def shares(root: Element) -> Element | None:
     """What passes values between threads by JMeter's properties; None where nothing does."""
-    return next(
-        (it for it in root.walk() if any(_SHARED.search(text) for text in it.props.values())), None
-    )
+    found = (it for it in root.walk() if any(_SHARED.search(text) for text in it.props.values()))
+    return next(found, None)
 
 
 def long_loop(group: ThreadGroup) -> str:

@@ -95,13 +95,9 @@ def write_sided(
     why = known[0].why if known else ""
     repeats = None if why else sessions.requests_a_turn(plan)
     names = {it.element.get("testname", "") for it in ours}
-    found = (
-        tuple(_labels(plan, {expander.expand(it).shown for it in names})),
-        repeats,
-        timeouts,
-        tuple(remarks),
-    )
-    return Sided(f"{service[0]}:{service[1]}" if service[0] else "", why, fewest, *found)
+    labels = tuple(_labels(plan, {expander.expand(it).shown for it in names}))
+    place = f"{service[0]}:{service[1]}" if service[0] else ""
+    return Sided(place, why, fewest, labels, repeats, timeouts, tuple(remarks))
 
 
 def _refuse_left_includes(tree: etree._Element, script: Path) -> None:
@@ -152,13 +148,10 @@ def _send(ours: Sequence[Asked], usual_ms: Mapping[str, int]) -> dict[str, int]:
 
 def _measure_children(tree: etree._Element) -> bool:
     """Untick `Generate parent sample`; whether any was ticked."""
-    found = [
-        it
-        for it, _ in nodes.active(tree)
-        if it.findtext("boolProp[@name='TransactionController.parent']") == "true"
-    ]
+    name = "boolProp[@name='TransactionController.parent']"
+    found = [it for it, _ in nodes.active(tree) if it.findtext(name) == "true"]
     for it in found:
-        it.find("boolProp[@name='TransactionController.parent']").text = "false"
+        it.find(name).text = "false"
     return bool(found)
 
 
@@ -172,12 +165,7 @@ def _labels(plan: Plan, names: Collection[str]) -> Iterator[str]:
     """Those among some names that are measured, each once. What a thread sends once comes while it
     warms up."""
     groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
-    often = (
-        each
-        for group in groups
-        for each in group.samplers
-        if group.loops == 1 or not _is_once(each)
-    )
+    often = (it for of in groups for it in of.samplers if of.loops == 1 or not _is_once(it))
     return (it for it in dict.fromkeys(each.label.text for each in often) if it in names)
 
 
@@ -272,10 +260,8 @@ def _coin_of_turns() -> etree._Element:
 
 def _coin_of_threads(order: Sequence[int]) -> etree._Element:
     """User Parameters, of which each thread of a group takes those of its own number."""
-    rows = "".join(
-        f'<collectionProp name="{n}"><stringProp name="0">{coin}</stringProp></collectionProp>'
-        for n, coin in enumerate(order)
-    )
+    row = '<collectionProp name="{}"><stringProp name="0">{}</stringProp></collectionProp>'
+    rows = "".join(row.format(n, coin) for n, coin in enumerate(order))
     return etree.fromstring(
         '<UserParameters guiclass="UserParametersGui" testclass="UserParameters" '
         'testname="base or head" enabled="true"><collectionProp name="UserParameters.names">'
@@ -291,13 +277,8 @@ def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Plac
     if others:
         yield f"asked as ever, and not compared: {some_of(sorted(others), _NAMED)}"
     elements = [*root.walk()]
-    foreign = [
-        it.title
-        for it in elements
-        if is_sampler_kind(it.kind)
-        and it.kind != FLOW_CONTROL
-        and not it.kind.startswith("HTTPSampler")
-    ]
+    samplers = (it for it in elements if is_sampler_kind(it.kind) and it.kind != FLOW_CONTROL)
+    foreign = [it.title for it in samplers if not it.kind.startswith("HTTPSampler")]
     if foreign:
         yield f"no HTTP request, and goes where it always goes: {some_of(foreign, _NAMED)}"
     if loops := [it.title for it in elements if it.kind in sessions.ANSWERING]:
@@ -323,16 +304,11 @@ def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Plac
 
 def _closed(plan: Plan) -> Iterator[str]:
     groups = [it for it in plan.groups if not (it.is_setup or it.is_teardown)]
-    closed = [
-        it.name
-        for it in groups
-        if it.kind != OPEN_MODEL
-        and not it.is_pool
-        and not any(each.arrival_timers for each in it.samplers)
-    ]
+    others = (it for it in groups if it.kind != OPEN_MODEL and not it.is_pool)
+    closed = [it.name for it in others if not any(each.arrival_timers for each in it.samplers)]
     if closed:
         yield (
-            f"the threads of {some_of(closed, _NAMED)} wait for an answer before they ask again: "
-            "requests wait for each other, a slower side is asked less often, and a stall is "
-            "seen by one request a thread: arrivals that do not wait find smaller changes sooner"
+            f"the threads of {some_of(closed, _NAMED)} wait for an answer before they ask again: a "
+            "slower side is asked less often, and a stall is seen once a thread; arrivals that do "
+            "not wait find smaller changes"
         )

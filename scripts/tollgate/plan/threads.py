@@ -165,12 +165,8 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
     """Whether a thread with so many samples by label has nothing left to send, for certain."""
     sending = [each for each in group.samplers if each.kind != FLOW_CONTROL]
     stated = stated_end(group, may_jump=False)
-    if (
-        stated is None
-        or not stated.needs
-        or group.may_be_cached
-        or list(certain_samplers(group)) != sending
-    ):
+    is_counted = stated is not None and stated.needs and not group.may_be_cached
+    if not is_counted or list(certain_samplers(group)) != sending:
         return False
     is_fixed = not any(label.pattern for label in stated.needs)
     return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())

@@ -9,12 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from tollgate.plan.arrivals import (
-    EVEN_DELAY,
-    EvenArrivals,
-    NotReplayableError,
-    PreciseThroughput,
-)
+from tollgate.plan.arrivals import EVEN_DELAY, EvenArrivals, NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import PRECISE_THROUGHPUT, Timer
@@ -119,9 +114,7 @@ def _even(
     variable: str, counters: Mapping[str, Element | None], expander: Expander
 ) -> EvenArrivals:
     if variable not in counters:
-        raise NotReplayableError(
-            f"no Counter of its thread group, around it or beside it, counts ${{{variable}}}"
-        )
+        raise NotReplayableError(f"no Counter around or beside it counts ${{{variable}}}")
     element = counters[variable]
     if element is None:
         raise NotReplayableError(f"more than one element sets ${{{variable}}}")

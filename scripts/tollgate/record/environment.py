@@ -37,18 +37,8 @@ SERVICE = (
 GENERATOR = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "HEAP", "JVM_ARGS", "_JAVA_OPTIONS")
 #: What chooses the load, its targets and its judge.
 _RUN = (
-    *(
-        "MODE",
-        "SCALE",
-        "PLAN",
-        "PLAN_HOST",
-        "CRITERIA",
-        "STOP_AFTER",
-        "ENGINE",
-        "ENGINES",
-        "START_AT",
-    ),
-    *("BASE", "BASE_URL", "HEAD_URL"),
+    *("MODE", "SCALE", "PLAN", "PLAN_HOST", "CRITERIA", "STOP_AFTER", "ENGINE", "ENGINES"),
+    *("START_AT", "BASE", "BASE_URL", "HEAD_URL"),
 )
 
 

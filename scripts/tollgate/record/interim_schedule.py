@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat
@@ -28,13 +28,11 @@ SHORTEST_LAG_S, LONGEST_LAG_S = 1.0, 5.0
 LEAST_S = 30.0
 
 
-@dataclass(frozen=True)
+@records.stored
 class InterimSchedule:
     """Seconds of measuring. least_s: at least, before a pass. budget_s: at most. every_s: between
     two looks. lag_s: a look at second T is made of what was due until then and had ended lag_s
     later; what had not is missing."""
-
-    __pydantic_config__ = records.STRICT
 
     least_s: NonNegativeFloat
     budget_s: PositiveFloat

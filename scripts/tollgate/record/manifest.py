@@ -93,12 +93,10 @@ class EngineRecord(TypedDict):
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
-@dataclass(frozen=True)
+@records.stored
 class Stop:
     """The samples by which a criterion stopped the run: what was due within measured_s of
     measuring, by the rows that had ended seen_s after JMeter's start."""
-
-    __pydantic_config__ = records.STRICT
 
     measured_s: NonNegativeFloat
     seen_s: NonNegativeFloat
@@ -265,10 +263,7 @@ def _unreadable(fields: Mapping[str, Any]) -> str:
         return ""
     if sealed_as != str(SEAL_VERSION):
         return other.format("a seal of version", sealed_as, SEAL_VERSION)
-    return (
-        f"was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
-        "the run was archived"
-    )
+    return f"was edited: `seal` is {seal}, and its fields have {found}; restore it from the archive"
 
 
 def digest(path: Path) -> str:
@@ -308,6 +303,5 @@ def check_seal(execution: Execution, run: Path) -> None:
         raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
     if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
         raise ManifestError(
-            f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
-            "nothing can be proven from it"
+            f"{jtl} has changed since the run ended (SHA-256 in {NAME}): it proves nothing"
         )

@@ -53,7 +53,7 @@ _PROPERTIES = ("properties", "system-properties")
 #: `name=value` at the start of a word, also behind the letter of an option of JMeter or Java, as
 #: in `-Japi_token=...`, and `--name value`.
 _OPTION = re.compile(
-    r"""(?<!\S)(?P<name>-{0,2}[\w.%-]+=|--[\w-]+\s)(?P<value>"[^"]*"|'[^']*'|\S+)""",
+    r"""(?<!\S)(?P<name>-{0,2}[\w.%-]+=|--[\w-]+\s)(?P<value>"[^"]*"|'[^']*'|\S+)"""
 )
 _PARAMETER = re.compile(r"""(?<=[?&;#])(?P<name>[\w.%\[\]-]+=)(?P<value>[^&;#\s"'<>]+)""")
 #: To the end of a line, as a header, or of what is quoted, as in JSON.

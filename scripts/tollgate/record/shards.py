@@ -41,9 +41,7 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
     for folder in folders:
         record = manifest.read(folder)
         if record.share is None:
-            raise ManifestError(
-                f"{folder} holds no share of a load: its run had no ENGINE, such as 1/3"
-            )
+            raise ManifestError(f"{folder} holds no share of a load: its run had no ENGINE=1/3")
         shards.append(Shard(folder, record))
     shards.sort(key=lambda it: it.number)
     if problem := next(_problems(shards), None):

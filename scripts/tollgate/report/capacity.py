@@ -20,13 +20,14 @@ def lines(searched: Searched) -> Iterator[str]:
     if found.holdout:
         yield f"held out: {holdout(found.holdout, searched)}"
     if searched.trials:
-        yield _tried(searched)
+        rates = [each.ask.rate for each in searched.trials]
+        ends_of = f"{format_number(min(rates))} to {format_number(max(rates))}/s"
+        drift = [] if found.drift is None else [f"drift {100 * found.drift:+.1f} %"]
+        yield "; ".join([f"{len(rates)} trials from {ends_of}", *ends(found), *drift])
     if searched.ceiling_trials:
         most = max(each.generator_cpu for each in (*searched.ceiling_trials, *searched.trials))
-        yield (
-            f"the generator's own ceiling: {format_number(searched.ceiling)}/s, at most "
-            f"{format_number(most)} cores"
-        )
+        ceiling = format_number(searched.ceiling)
+        yield f"the generator's own ceiling: {ceiling}/s, at most {format_number(most)} cores"
 
 
 def limits(searched: Searched) -> str:
@@ -62,24 +63,10 @@ def outcome(trial: Trial, searched: Searched) -> str:
     return f"broke {broken}" if broken else "kept the limits"
 
 
-def _tried(searched: Searched) -> str:
-    found, rates = searched.result, [each.ask.rate for each in searched.trials]
-    text = f"{len(rates)} trials from {format_number(min(rates))} to {format_number(max(rates))}/s"
-    return "; ".join([text, *ends(found), *_drift(found)])
-
-
 def ends(found: Result) -> list[str]:
     """`last pass 90/s` and `first failure 110/s`, as far as they are known."""
-    return [
-        f"{name} {format_number(rate)}/s"
-        for name, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
-        if rate is not None
-    ]
-
-
-def _drift(found: Result) -> Iterator[str]:
-    if found.drift is not None:
-        yield f"drift {100 * found.drift:+.1f} %"
+    known = (("last pass", found.last_pass), ("first failure", found.first_fail))
+    return [f"{name} {format_number(rate)}/s" for name, rate in known if rate is not None]
 
 
 def scaling(executions: Sequence[ExecutionVerdict]) -> Scaling | None:

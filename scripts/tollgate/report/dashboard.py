@@ -14,6 +14,7 @@ from types import MappingProxyType
 import psutil
 
 from tollgate.base.paths import java_finds
+from tollgate.base.processes import spawn
 from tollgate.install.tools import jmeter_home
 from tollgate.samples.layout import JtlError
 from tollgate.samples.split import copy_until
@@ -67,20 +68,11 @@ class Drawing:
             "jmeter.reportgenerator.report_title": f"{run.name}: {self.name}",
             "jmeter.reportgenerator.temp_dir": self.scratch / "temp",
         }
-        return subprocess.Popen(
-            [
-                str(jmeter_home() / "bin" / "jmeter"),
-                *("-g", str(samples), "-o", str(self.folder), "-j", str(self.log)),
-                *(f"-J{key}={value}" for key, value in properties.items()),
-            ],
-            cwd=run,
-            env={**os.environ, **java_finds(run), "JVM_ARGS": self._jvm_arguments()},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
+        command = [str(jmeter_home() / "bin" / "jmeter"), "-g", str(samples)]
+        command += ["-o", str(self.folder), "-j", str(self.log)]
+        command += [f"-J{key}={value}" for key, value in properties.items()]
+        env = {**os.environ, **java_finds(run), "JVM_ARGS": self._jvm_arguments()}
+        return spawn(command, run, env, subprocess.PIPE, text=True)
 
     def _samples(self, jtl: Path, until_ms: int | None) -> Path:
         """JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from tollgate.base.fields import INLINED
+from tollgate.base.fields import INLINED, adapter
 
 #: A title repeats the name; what has a default, and what is computed, is written like all else.
 _UNWANTED = ("title", "default", "readOnly")
@@ -23,7 +21,7 @@ _UNWANTED = ("title", "default", "readOnly")
 def plain(record: object) -> dict[str, Any]:
     """The object of a record. JSON knows no infinity: an interval without an upper end ends in
     null."""
-    to_python = _adapter(type(record)).dump_python
+    to_python = adapter(type(record)).dump_python
     return _flat(to_python(record, mode="json", by_alias=True, warnings=False))
 
 
@@ -34,7 +32,7 @@ def to_json(content: dict[str, Any]) -> str:
 
 def schema(record: type, title: str) -> str:
     """The text of a record's JSON Schema."""
-    fields = _described(_adapter(record).json_schema(mode="serialization"))
+    fields = _described(adapter(record).json_schema(mode="serialization"))
     parts = fields.pop("$defs")
     flat = _flat_schema(fields, parts)
     parts = {name: _flat_schema(part, parts) for name, part in parts.items()}
@@ -43,11 +41,6 @@ def schema(record: type, title: str) -> str:
     parts = {name: part for name, part in parts.items() if f'"#/$defs/{name}"' in text}
     dialect = GenerateJsonSchema.schema_dialect
     return to_json({"$schema": dialect, "title": title, **flat, "$defs": parts})
-
-
-@cache
-def _adapter(record: type) -> TypeAdapter:
-    return TypeAdapter(record)
 
 
 def _flat(value: Any) -> Any:

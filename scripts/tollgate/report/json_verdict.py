@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from tollgate.base.fields import WRITTEN, Amount, Count, Inlined, Text
+from tollgate.base.fields import Amount, Count, Inlined, Text, written
 from tollgate.capacity.model import Scaling, Searched, Trial
 from tollgate.compare import words
 from tollgate.compare.model import Finding
@@ -21,11 +20,9 @@ from tollgate.workers.model import Reload, WorkerOutage
 TITLE = "Tollgate's verdict.json"
 
 
-@dataclass(frozen=True)
+@written
 class SideSamples:
     """Requests of each side."""
-
-    __pydantic_config__ = WRITTEN
 
     base: Count
     """Requests that went to base."""
@@ -33,11 +30,9 @@ class SideSamples:
     """Requests that went to head."""
 
 
-@dataclass(frozen=True)
+@written
 class FindingEntry:
     """One metric of one label. What is said stands as of the look that decided it."""
-
-    __pydantic_config__ = WRITTEN
 
     finding: Inlined[Finding]
     samples: SideSamples
@@ -47,45 +42,37 @@ class FindingEntry:
     +17.2 %, at most +23.4 %)`."""
 
 
-@dataclass(frozen=True)
+@written
 class ComparisonEntry:
     """Base against head, asked at the same time under one load: each arrival went to one of the two
     by the toss of a fair coin."""
-
-    __pydantic_config__ = WRITTEN
 
     comparison: Inlined[Comparison]
     findings: tuple[FindingEntry, ...]
     """Every metric of every label, those without a say as well; the same ones in every run."""
 
 
-@dataclass(frozen=True)
+@written
 class TrialEntry:
     """One rate, sent for some seconds."""
-
-    __pydantic_config__ = WRITTEN
 
     trial: Inlined[Trial]
     keeps: bool
     """Whether all limits held."""
 
 
-@dataclass(frozen=True)
+@written
 class CapacityEntry:
     """The highest rate of arrivals at which the limits hold. Rates are arrivals a second."""
-
-    __pydantic_config__ = WRITTEN
 
     searched: Inlined[Searched]
     trials: tuple[TrialEntry, ...]
     """Every trial, in its order, those of the ceiling first."""
 
 
-@dataclass(frozen=True)
+@written
 class ExecutionEntry:
     """One plan against one target."""
-
-    __pydantic_config__ = WRITTEN
 
     judged: Inlined[ExecutionVerdict]
     url: str | None
@@ -120,12 +107,10 @@ class ExecutionEntry:
     """Every `pm2 reload` of the run's own timetable: modules.targets.reload-every."""
 
 
-@dataclass(frozen=True)
+@written
 class VerdictFile:
     """The verdict on one run and everything it rests on. Numbers that the samples set no bound to,
     or that could not be observed, are null: JSON knows no infinity."""
-
-    __pydantic_config__ = WRITTEN
 
     kind: str
     """The kind of run, e.g. `check`: modules.verdict.kind."""
@@ -181,8 +166,6 @@ def _comparison(comparison: Comparison) -> ComparisonEntry:
 
 
 def _capacity(searched: Searched) -> CapacityEntry:
-    trials = (
-        TrialEntry(it, not it.grew and not searched.broken(it))
-        for it in (*searched.ceiling_trials, *searched.trials)
-    )
-    return CapacityEntry(searched, tuple(trials))
+    trials = (*searched.ceiling_trials, *searched.trials)
+    entries = (TrialEntry(it, not it.grew and not searched.broken(it)) for it in trials)
+    return CapacityEntry(searched, tuple(entries))

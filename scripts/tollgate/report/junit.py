@@ -102,9 +102,8 @@ def _case(suite: ET.Element, class_name: str, name: str) -> ET.Element:
 
 def _mark(case: ET.Element, verdict: str, message: str, text: str = "") -> None:
     tag = "failure" if verdict == FAIL else "error"
-    ET.SubElement(case, tag, message=printable(message), type=verdict).text = printable(
-        text or message
-    )
+    element = ET.SubElement(case, tag, message=printable(message), type=verdict)
+    element.text = printable(text or message)
 
 
 def _count(suite: ET.Element) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from tollgate.base import atomic
-from tollgate.base.fields import WRITTEN, Inlined
+from tollgate.base.fields import Inlined, written
 from tollgate.record import manifest
 from tollgate.record.environment import Environment
 from tollgate.report.console import study_table as to_table
@@ -39,13 +39,11 @@ JSON = "study.json"
 TITLE = "Tollgate's study.json"
 
 
-@dataclass(frozen=True)
+@written
 class StudyFile:
     """What a study of one process against several measured, and what it says of each published
     claim. Intervals are at 95 %, from a block bootstrap over rounds; every number that is not
     known is null, and a note says why."""
-
-    __pydantic_config__ = WRITTEN
 
     started: str
     """When the run began, ISO 8601 with its offset."""
@@ -79,9 +77,7 @@ def read(run: Path) -> StudyFile:
     """The study of a run's folder. Raises what `write` does."""
     record, how = manifest.read(run), study_run.read(run)
     if len(record.executions) != 1:
-        raise manifest.ManifestError(
-            f"{run / manifest.NAME} is not of a study: name the folder of one"
-        )
+        raise manifest.ManifestError(f"{run / manifest.NAME} is no study's: name the folder of one")
     planned = record.executions[0]
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)
@@ -129,10 +125,7 @@ def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> St
 
 def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
     """The experiment whose samples ended nearest to a moment: they don't overlap."""
-    distances = {
-        name: float(np.abs(label.counts.second - second).min())
-        for name, label in samplers.items()
-        if label.counts.total and name != CONNECT
-    }
+    at = {name: it.counts.second for name, it in samplers.items() if it.counts.total}
+    distances = {it: float(np.abs(at[it] - second).min()) for it in at if it != CONNECT}
     nearest = min(distances, key=lambda name: distances[name], default=None)
     return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

@@ -60,10 +60,6 @@ class Column:
     kind: str = ""
     scale: Any = None
 
-    @property
-    def is_drawn(self) -> bool:
-        return self.kind.startswith("bar")
-
 
 @dataclass(frozen=True)
 class Table:
@@ -128,7 +124,7 @@ def _console(cell: str | TableCell, column: Column) -> str:
 
 def _places(table: Table, order: Callable[[Column], bool]) -> list[int]:
     """Of the columns that are no drawings."""
-    places = [at for at, it in enumerate(table.columns) if not it.is_drawn]
+    places = [at for at, it in enumerate(table.columns) if not it.kind.startswith("bar")]
     return sorted(places, key=lambda at: order(table.columns[at]))
 
 

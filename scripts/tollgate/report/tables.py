@@ -40,11 +40,10 @@ _CAPTION = (
 def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[Table | list[str]]:
     """What was compared, searched for and asked, and what was seen of workers and the machine."""
     if comparison := execution.comparison:
-        findings = comparison.gate.findings
+        found = comparison.gate.findings
+        found = sorted(found, key=_weight) if worst_first else found
         yield [*words.sides(comparison.record)]
-        yield findings_table(
-            "", sorted(findings, key=_weight) if worst_first else findings, comparison
-        )
+        yield findings_table("", found, comparison)
         noise = words.noise(comparison) if comparison.is_control else ()
         yield [words.course(comparison), *words.processes(comparison), *noise]
     if execution.capacity:

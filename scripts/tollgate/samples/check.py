@@ -134,7 +134,7 @@ _BROKEN_NAME = (
     "holds a line break, so that it may have swallowed other samples",
     NAME_HELP,
 )
-#: For each field what may be wrong with a value; the first that applies is told.
+#: For each field what may be wrong with a value; the first that applies is reported.
 _FAULTS = {
     "timeStamp": (
         (_unlike(r"\d{1,18}"), "not a whole number of milliseconds since 1970", MS_HELP),

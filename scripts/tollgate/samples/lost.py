@@ -45,9 +45,7 @@ def with_losses(
 
     A reload that never ended, or an outage that nothing ended, goes on to the end of the JTL.
     """
-    reloading = [
-        (it["began"] * 1000, it["ended"] * 1000 if it["ended"] else math.inf) for it in records
-    ]
+    reloading = [(it["began"] * 1000, (it["ended"] or math.inf) * 1000) for it in records]
     out = [_window(it, origin_ms) for it in resources.outages]
     until_ms = origin_ms + until_s * 1000
     in_reloads, in_outages = count_lost(
@@ -57,10 +55,8 @@ def with_losses(
         Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
         for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
     )
-    outages = tuple(
-        replace(outage, lost=lost)
-        for outage, lost in zip(resources.outages, in_outages, strict=True)
-    )
+    pairs = zip(resources.outages, in_outages, strict=True)
+    outages = tuple(replace(outage, lost=lost) for outage, lost in pairs)
     return replace(resources, reloads=reloads, outages=outages)
 
 

@@ -74,10 +74,8 @@ def window_counts(
     """
     store.table("windows", "number INTEGER, from_ms DOUBLE, to_ms DOUBLE", windows)
     # JMeter writes `null` for a variable that has not been set yet.
-    names = ", ".join(
-        f"CASE WHEN {name} = 'null' THEN '' ELSE {name} END AS {name}"
-        for name in ("server", "worker")
-    )
+    known = "CASE WHEN {0} = 'null' THEN '' ELSE {0} END AS {0}"
+    names = ", ".join(map(known.format, ("server", "worker")))
     return store.columns(
         f"""SELECT windows.number AS number, elapsed_ms::BIGINT AS elapsed, ok, {names},
                   count(*) AS n

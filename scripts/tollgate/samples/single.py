@@ -100,11 +100,9 @@ class SampleBatches:
         number; None for all of them. size: of a batch, at most, by default BATCH, unless more
         samples than that started within one second."""
         self._store, self._size = store, size or BATCH
-        rows = [
-            (label, thread, number)
-            for number, (label, threads) in enumerate(labels)
-            for thread in ([None] if threads is None else threads)
-        ]
+        rows = []
+        for number, (label, threads) in enumerate(labels):
+            rows += [(label, it, number) for it in ([None] if threads is None else threads)]
         store.table("wanted", "name VARCHAR, thread VARCHAR, id INTEGER", rows)
         self._from = """FROM samples JOIN wanted ON label = name
             AND (thread IS NULL OR thread_group = thread)

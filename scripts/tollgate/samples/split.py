@@ -18,8 +18,8 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
     """Write each engine's samples to a file of its own, with its threads' names as they are of a
     run by itself. targets: by the host, with its port, that JMeter calls the engine.
 
-    Returns how many samples are of none of them; what is no whole row goes to the first, where
-    whoever reads it is told of it. Raises JtlError for what is no JTL, and OSError.
+    Returns how many samples are of none of them. An incomplete row goes to the first file, whose
+    reader reports it. Raises JtlError for what is no JTL, and OSError.
     """
     layout = read_layout(path)
     at = layout.index("threadName") if "threadName" in layout else None

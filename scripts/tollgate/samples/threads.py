@@ -79,10 +79,8 @@ def thread_samples(
         names = store.rows(
             f"SELECT DISTINCT thread_group FROM samples WHERE {_IS_SAMPLE}", [list(parents)]
         )
-        return {
-            name: _threads(store, parents, name, origin_ms) if wanted(name) else {}
-            for (name,) in names
-        }
+        found = ((it, wanted(it)) for (it,) in names)
+        return {it: _threads(store, parents, it, origin_ms) if of else {} for it, of in found}
 
 
 def _threads(

@@ -101,8 +101,6 @@ def _proof_length(event_ms: Floats, samples: int) -> int:
     if len(event_ms) < 2 or span <= 0:
         return samples + 1
     p = -math.expm1(-len(event_ms) / span * 2 * MATCH_MS)
-    return (
-        max(SHORTEST_PROOF, math.ceil(math.log(GAP_ERROR_RATE / samples) / math.log(p)))
-        if p < 1
-        else samples
-    )
+    if p >= 1:
+        return samples
+    return max(SHORTEST_PROOF, math.ceil(math.log(GAP_ERROR_RATE / samples) / math.log(p)))

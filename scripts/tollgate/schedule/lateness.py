@@ -16,14 +16,7 @@ from tollgate.schedule.attribution import (
     SERVICE,
     attribute_lateness,
 )
-from tollgate.schedule.join import (
-    EARLY_TOLERANCE_MS,
-    NO_EVENT,
-    Floats,
-    Ints,
-    Rows,
-    align,
-)
+from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Floats, Ints, Rows, align
 from tollgate.schedule.model import Schedule, ScheduleFacts
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.base.fields import WRITTEN, Count
+from tollgate.base.fields import Count, written
 from tollgate.plan.model import PlanLabel
 from tollgate.stats.counts import Counts
 
@@ -63,12 +63,10 @@ NEVER_MS = 10**11
 TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException"
 
 
-@dataclass(frozen=True)
+@written
 class ScheduleFacts:
     """What one schedule meant to be sent beside what was sent. Requests are counted over the whole
     execution, lateness over the measured part of it."""
-
-    __pydantic_config__ = WRITTEN
 
     labels: tuple[str, ...]
     """The labels that share this schedule."""

@@ -1,12 +1,12 @@
 """Requests that a waiting thread of a closed loop did not send: coordinated omission, corrected.
 Pure.
 
-A thread in a loop sends nothing while it waits, so a service that hangs keeps its own failures few.
-Where a thread was waiting when the load was ended, and its request failed or never ended after a
-time that no answer of its group had taken, the requests that the thread would have sent meanwhile
-at its own pace count too, each as slow as what was left of the wait. Source: G. Tene's correction
-for coordinated omission in HdrHistogram (recordValueWithExpectedInterval); the expected interval is
-the mean one of the thread until its last good answer.
+A thread in a loop sends nothing while it waits, so a service that hangs has few failures. If a
+thread waits when the load ends, longer than any response of its group took, and its request failed
+or never ended, then the requests that the thread would have sent in that time count too. Each is as
+slow as the rest of the wait. Source: G. Tene's correction for coordinated omission in HdrHistogram
+(recordValueWithExpectedInterval); the expected interval is the mean one of the thread to its last
+good answer.
 """
 
 from __future__ import annotations

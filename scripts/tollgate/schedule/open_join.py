@@ -100,9 +100,8 @@ class OpenJoin:
         intended_ms = due + self._start_ms
         measured = intended_ms >= self._from_ms
         # As precise as a time of the epoch, like the other schedules' in lateness.py.
-        self._displacement.add(
-            intended_ms[measured] - self._start_ms, np.maximum(lateness[measured], 0)
-        )
+        due_ms = intended_ms[measured] - self._start_ms
+        self._displacement.add(due_ms, np.maximum(lateness[measured], 0))
         end = self._measured + np.count_nonzero(measured)
         self._lateness_ms[self._measured : end] = lateness[measured]
         self._measured = int(end)

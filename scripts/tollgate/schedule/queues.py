@@ -66,9 +66,7 @@ class ScheduleOutcome:
 
 
 def queues_of(
-    plan: Plan,
-    labels: Collection[str],
-    threads: Mapping[str, Collection[str]] | None = None,
+    plan: Plan, labels: Collection[str], threads: Mapping[str, Collection[str]] | None = None
 ) -> tuple[tuple[Queue, ...], dict[str, str]]:
     """The plan's schedules, and the reason for each label that follows none.
 
@@ -77,9 +75,7 @@ def queues_of(
     """
     expected, schedules = schedules_of(plan)
     closed = {label: it for label, it in expected.items() if isinstance(it, str)}
-    queues = tuple(
-        _queue(plan, place, schedule, labels, threads or {}) for place, schedule in schedules
-    )
+    queues = tuple(_queue(plan, *it, labels, threads or {}) for it in schedules)
     for queue in queues:
         for label in queue.mixed:
             closed[label] = f"'{label}' is sent by more than one thread group"

@@ -17,9 +17,7 @@ _PICKING = frozenset({"InterleaveControl", "RandomController", "RandomOrderContr
 _REPEATING = frozenset({"LoopController", "OnceOnlyController"})
 
 
-def schedules_of(
-    plan: Plan,
-) -> tuple[dict[str, Schedule | str], tuple[tuple[int, Schedule], ...]]:
+def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int, Schedule], ...]]:
     """(for each label of the JTL, as the plan writes it, its schedule or why it has none; each
     schedule with the place of its group in plan.groups).
 

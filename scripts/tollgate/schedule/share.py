@@ -40,8 +40,8 @@ class Share:
         return self.part(first + count) - self.part(first)
 
     def seed(self, seed: int) -> int:
-        """A seed of this engine's own, made of the whole's: neighbouring seeds of java.util.Random
-        begin alike, hence the hash. Of one engine that is all there are it is the whole's."""
+        """A seed of this engine's own, a hash of the whole's: neighbouring seeds of
+        java.util.Random begin alike. A single engine has the seed of the whole."""
         if self.of == 1:
             return seed
         found = hashlib.sha256(f"{seed} {self}".encode()).digest()
@@ -54,7 +54,6 @@ def parse_share(text: str) -> Share:
     share = Share(int(found[1]), int(found[2])) if found else None
     if share is None or share.number > share.of:
         raise ShareError(
-            f"ENGINE is {text!r}: write the number of this engine, from 1, and how many there are, "
-            "such as 2/3"
+            f"ENGINE is {text!r}: write its number, from 1, and how many there are, such as 2/3"
         )
     return share

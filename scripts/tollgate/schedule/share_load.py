@@ -72,9 +72,7 @@ def _of_group(
     if group.is_open_model:
         return _of_open_model(group, element, share)
     if group.kind not in LOOPING:
-        raise ShareError(
-            f"the thread group {group.name!r} is a {group.kind}: no share of it is known"
-        )
+        raise ShareError(f"the thread group {group.name!r} is a {group.kind}: it can't be shared")
     timers = [each for each in element.walk() if each.kind == PRECISE_THROUGHPUT]
     if not timers:
         if group.threads is None:
@@ -112,8 +110,7 @@ def _of_open_model(
 ) -> tuple[int, dict[str, str]]:
     if group.schedule is None or not group.random_seed:
         raise ShareError(
-            f"the thread group {group.name!r} has no schedule, or no random seed above 0, that is "
-            "known before the run"
+            f"the thread group {group.name!r} has no known schedule, or no random seed above 0"
         )
     text, count = shared_schedule(group.schedule, share)
     found = {_named(element, _SCHEDULE, group.name): text}
@@ -161,7 +158,6 @@ def _part(ramp: Ramp, count: int) -> str:
         return random_arrivals(decimal(ramp.begin * factor), decimal(ramp.end * factor), length)
     if ramp.count:
         raise ShareError(
-            "even_arrivals of several engines would come at the same moments: write "
-            "random_arrivals in the schedule"
+            "even_arrivals of several engines would coincide: write random_arrivals in the schedule"
         )
     return f"pause({length} sec)"

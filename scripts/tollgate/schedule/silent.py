@@ -45,11 +45,8 @@ def silent_parts(
     """
     scheduled = {place for place, _ in schedules_of(plan)[1]}
     sent_for = {place: list(certain_samplers(group)) for place, group in enumerate(plan.groups)}
-    due = [
-        place
-        for place, group in enumerate(plan.groups)
-        if sent_for[place] and not (group.is_teardown and until_s is not None)
-    ]
+    kept = {at for at, it in enumerate(plan.groups) if until_s is None or not it.is_teardown}
+    due = [place for place, sent in sent_for.items() if sent and place in kept]
     unnamed = [place for place in due if not _has_own_label(plan, place, labels)]
     # Of a schedule all that was not sent is known and reported.
     mute = [place for place in unnamed if place not in scheduled]
@@ -73,10 +70,8 @@ def silent_parts(
 def _has_own_label(plan: Plan, place: int, labels: Collection[str]) -> bool:
     """Whether a label shows that this thread group has sent something, and no other has."""
     others = [group for it, group in enumerate(plan.groups) if it != place]
-    return any(
-        plan.groups[place].may_leave(label) and not any(other.may_leave(label) for other in others)
-        for label in labels
-    )
+    mine = (it for it in labels if plan.groups[place].may_leave(it))
+    return any(not any(other.may_leave(it) for other in others) for it in mine)
 
 
 def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:

@@ -18,11 +18,8 @@ from tollgate.schedule.schedule import schedules_of
 
 def may_send(plan: Plan, label: str) -> list[int]:
     """Places in plan.groups of the thread groups that have a sampler with this label."""
-    return [
-        place
-        for place, group in enumerate(plan.groups)
-        if any(each.leaves_a_row and each.label.matches(label) for each in group.samplers)
-    ]
+    rows = ([it.label for it in group.samplers if it.leaves_a_row] for group in plan.groups)
+    return [place for place, own in enumerate(rows) if any(it.matches(label) for it in own)]
 
 
 def senders(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[int]:

@@ -139,10 +139,8 @@ def parts_of(service: Service, folder: Path) -> Parts:
         line = " ".join(str(problem).split())
         raise SettingError(f"scenarios.{service.name}: {line}") from None
     _refuse_twice(service, requests)
-    return Parts(
-        *(service.name, tuple(common), tuple(data), requests),
-        *(service.settings.rate, service.shares),
-    )
+    load = service.settings.rate, service.shares
+    return Parts(service.name, tuple(common), tuple(data), requests, *load)
 
 
 def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:
@@ -233,8 +231,7 @@ def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled
         inside = fragment(path, SUITE / "plans")
         if inside is None:
             raise SettingError(
-                f"{where} includes {request.fragment}, which has no Test Fragment: save one there "
-                "by the JMeter GUI"
+                f"{where}: {request.fragment} has no Test Fragment: save one by the JMeter GUI"
             )
         elements = list(inside)
     samples = _samples(elements)

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from tollgate.base.settings import SETTINGS, Listed, SettingError, Word, form, number, read
+from tollgate.base.settings import Listed, SettingError, Word, configured, form, number, read
 
 #: By one of these a scenario is a service: Tollgate makes the plan of the kind that runs.
 MARKS = ("app", "urls", "requests", "plans")
@@ -66,11 +66,9 @@ Rate = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@configured
 class ServiceSettings:
     """A service: Tollgate makes the plan of each kind of run of it."""
-
-    __pydantic_config__ = SETTINGS
 
     app: Word = ""
     """An app of ecosystem.config.js, which the run starts."""
@@ -170,8 +168,7 @@ def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings
 def _requests(where: str, given: object) -> tuple[Request, ...]:
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise SettingError(
-            f"{where}.requests is {given!r}: write a list of requests, such as "
-            "{label: list, url: /items, weight: 6}"
+            f"{where}.requests is {given!r}: write a list, such as {{label: list, url: /items}}"
         )
     found = [_request(f"{where}.requests.{place}", it) for place, it in enumerate(given)]
     if not any(it.weight for it in found):
@@ -201,15 +198,12 @@ def _request(where: str, given: object) -> Request:
         _check_steps(where, [config])
         if not _sends(config):
             what = f", label {label!r}," if label else ""
-            raise SettingError(
-                f"{where}{what} has no request: write `url`, `include`, or `transaction` with `do`"
-            )
+            raise SettingError(f"{where}{what} needs `url`, `include`, or `transaction` with `do`")
     label = label or str(config["url"])
     slug = slug_of(label)
     if not re.search("[A-Za-z]", slug) or slug.lower() in TAKEN:
         raise SettingError(
-            f"{where}.label is {label!r}: write another one, with letters of ASCII, and not "
-            f"{', '.join(TAKEN)}"
+            f"{where}.label is {label!r}: use ASCII letters, and none of {', '.join(TAKEN)}"
         )
     return Request(label, slug, weight, config, Path(str(fragment)) if fragment else None)
 

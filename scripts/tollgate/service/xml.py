@@ -44,9 +44,8 @@ def fragment(label: str, elements: Iterable[etree._Element]) -> str:
     """The text of a file with a Test Fragment."""
     inside = element("TestFragmentController", "TestFragmentControllerGui", label, below=elements)
     comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
-    return etree.tostring(
-        plan(label, comment, inside), encoding="UTF-8", xml_declaration=True
-    ).decode()
+    document = plan(label, comment, inside)
+    return etree.tostring(document, encoding="UTF-8", xml_declaration=True).decode()
 
 
 def element(
@@ -63,10 +62,8 @@ def element(
 
 def props(kind: str = "stringProp", **values: object) -> str:
     """Properties by their names, in which a double underscore stands for a point."""
-    return "".join(
-        f"<{kind} name={quoteattr(name.replace('__', '.'))}>{escape(str(value))}</{kind}>"
-        for name, value in values.items()
-    )
+    pairs = ((quoteattr(name.replace("__", ".")), escape(str(it))) for name, it in values.items())
+    return "".join(f"<{kind} name={name}>{value}</{kind}>" for name, value in pairs)
 
 
 def target(timeout_ms: int, encoding: str) -> Iterator[etree._Element]:
@@ -97,12 +94,8 @@ def thread_group(
     name: str, threads: str, ramp: str, duration: str, below: Iterable[etree._Element]
 ) -> Iterator[etree._Element]:
     """Threads that loop until the duration is over."""
-    numbers = props(
-        ThreadGroup__num_threads=threads,
-        ThreadGroup__ramp_time=ramp,
-        ThreadGroup__duration=duration,
-        ThreadGroup__on_sample_error="continue",
-    )
+    numbers = props(ThreadGroup__num_threads=threads, ThreadGroup__ramp_time=ramp)
+    numbers += props(ThreadGroup__duration=duration, ThreadGroup__on_sample_error="continue")
     flags = {"ThreadGroup__same_user_on_next_iteration": "true", "ThreadGroup__scheduler": "true"}
     inside = numbers + props("boolProp", **flags) + _LOOP
     return element("ThreadGroup", "ThreadGroupGui", name, inside, below)
@@ -126,10 +119,7 @@ def on_first_sampler(
     arrival back once, and not each of its requests."""
     tree = etree.Element("hashTree")
     tree.extend(elements)
-    sends = (
-        below
-        for it, below in nodes.active(tree)
-        if is_sampler_kind(nodes.kind(it)) and nodes.kind(it) != FLOW_CONTROL
-    )
+    found = ((nodes.kind(it), below) for it, below in nodes.active(tree))
+    sends = (below for kind, below in found if is_sampler_kind(kind) and kind != FLOW_CONTROL)
     next(sends)[:0] = list(added)
     return list(tree)

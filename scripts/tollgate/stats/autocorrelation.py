@@ -13,7 +13,7 @@ variance:
   which the first estimate goes by, misses it. Where this one is the larger by NOTABLE, its degrees
   of freedom are those of a window as long as the lags that it took, blocks / (2 lags + 1).
 
-A mean (error_of_bins) has few cosines besides, since a FAIL at 0.03 % asks for the far tail of
+A mean (error_of_bins) also has few cosines, because a FAIL at 0.03 % needs the far tail of
 Student's t. Percentiles (design_effect) do not need it, by simulation.
 
 Tuned on gamma, AR(0.5), half AR(0.8) and bursts (docs/intervals.md has all figures, and where the
@@ -22,7 +22,7 @@ promise ends).
 A comparison looks again and again, each time at a level of one in ten thousand or so, and in that
 tail a choice that goes by the data shows: of noise half of whose variance remembers 0.9 of the
 second before, error_of_sum refuses "no difference" 26 and 8 times as often as 0.017 %, one-sided,
-with 60 and 300 residuals. error_of_steps therefore takes as many cosines as it is told to, so that
+with 60 and 300 residuals. error_of_steps therefore takes a given number of cosines, so that
 its degrees of freedom don't depend on the data, and the largest of three variances: that, Geyer's,
 and the one of a first-order autoregression (Andrews 1991, "Heteroskedasticity and autocorrelation
 consistent covariance matrix estimation", the AR(1) plug-in), whose memory is taken WARY standard
@@ -47,7 +47,7 @@ BIAS_SHARE = 0.025
 CAUTION = 0.5
 # The same where a one-sided level of one in ten thousand is to hold.
 WARY = 1.25
-# An autoregression that remembers more than this is not told from a trend.
+# An autoregression with a higher coefficient cannot be distinguished from a trend.
 LONGEST_MEMORY = 0.97
 FEWEST_COSINES = 3
 Floats = NDArray[np.float64]

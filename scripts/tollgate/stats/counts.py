@@ -111,10 +111,8 @@ class Counts:
 
         moved = [np.array([place[c] for c in part.codes], np.int32)[part.code] for part in parts]
         code = np.concatenate(moved) if moved else []
-        return cls.of(
-            *(column(name) for name in ("second", "elapsed_ms", "ok")),
-            *(code, codes, column("n"), *widths),
-        )
+        first = map(column, ("second", "elapsed_ms", "ok"))
+        return cls.of(*first, code, codes, column("n"), *widths)
 
     def __add__(self, other: Counts) -> Counts:
         return Counts.merged([self, other])

@@ -63,20 +63,13 @@ def _central_interval(counts: Counts, share: float, confidence: float) -> Interv
     def share_of(rows: np.ndarray) -> Interval:
         return share_interval(bins, n, counts.sum_by_second(rows), confidence)
 
-    def is_above(index: int) -> bool:
-        return share_of(counts.elapsed_ms <= values[index]).low >= share
-
-    def is_not_below(index: int) -> bool:
-        return share_of(counts.elapsed_ms < values[index]).high > share
-
-    high = _first(is_above, len(values))
-    low = _first(is_not_below, len(values)) - 1
+    ms = counts.elapsed_ms
+    high = _first(lambda at: share_of(ms <= values[at]).low >= share, len(values))
+    low = _first(lambda at: share_of(ms < values[at]).high > share, len(values)) - 1
     middle = counts.order_statistics([max(1, math.ceil(counts.total * share))])[0]
-    return Interval(
-        float(values[low]) if low >= 0 else 0.0,
-        float(values[high]) if high < len(values) else math.inf,
-        share_of(counts.elapsed_ms <= middle).deff,
-    )
+    least = float(values[low]) if low >= 0 else 0.0
+    most = float(values[high]) if high < len(values) else math.inf
+    return Interval(least, most, share_of(ms <= middle).deff)
 
 
 def _first(holds, size: int) -> int:
@@ -95,13 +88,9 @@ def _outer_interval(counts: Counts, p: float, confidence: float) -> Interval:
     as well, and the other way round.
     """
     own = _own_interval(counts, p, confidence)
-    higher = (_own_interval(counts, 100 - (100 - p) * rung, confidence) for rung in RUNGS)
-    lower = (_own_interval(counts, p * rung, confidence) for rung in RUNGS)
-    return Interval(
-        max(own.low, *(each.low for each in lower)),
-        min(own.high, *(each.high for each in higher)),
-        own.deff,
-    )
+    higher = (_own_interval(counts, 100 - (100 - p) * rung, confidence).high for rung in RUNGS)
+    lower = (_own_interval(counts, p * rung, confidence).low for rung in RUNGS)
+    return Interval(max(own.low, *lower), min(own.high, *higher), own.deff)
 
 
 def _own_interval(counts: Counts, p: float, confidence: float) -> Interval:
@@ -114,11 +103,8 @@ def _own_interval(counts: Counts, p: float, confidence: float) -> Interval:
         for edge in (counts.elapsed_ms <= middle, counts.elapsed_ms < middle)
     )
     low, high = _ranks(counts.total, deff, p / 100, 1 - confidence)
-    return Interval(
-        0.0 if low is None else _between(counts, low),
-        math.inf if high is None else _between(counts, high),
-        deff,
-    )
+    least = 0.0 if low is None else _between(counts, low)
+    return Interval(least, math.inf if high is None else _between(counts, high), deff)
 
 
 def _ranks(n: int, deff: float, share: float, alpha: float) -> tuple[float | None, float | None]:
@@ -193,11 +179,9 @@ def percentile_by_block(
     upto = np.append(0, np.cumsum(measured.n))[np.searchsorted(measured.second, borders)]
     borders = _joined(borders, np.diff(upto), samples_needed(percentile))
     parts = [measured.window(low, high) for low, high in itertools.pairwise(borders)]
-    return (
-        (borders[:-1] + borders[1:]) / 2,
-        np.array([part.percentile(percentile) for part in parts], dtype=np.float64),
-        np.array([part.total for part in parts], dtype=np.int64),
-    )
+    values = np.array([part.percentile(percentile) for part in parts], dtype=np.float64)
+    totals = np.array([part.total for part in parts], dtype=np.int64)
+    return (borders[:-1] + borders[1:]) / 2, values, totals
 
 
 def _joined(borders: NDArray[np.int64], samples: NDArray[np.int64], needed: int):

@@ -110,11 +110,8 @@ def _by_block(at_s: Floats, values: Floats) -> tuple[Floats, Floats]:
     # Medians beside a line: those of the values would not move with one that is added to them.
     line = np.polyfit(at_s - at_s[0], values, 1)[0]
     beside = values - line * at_s
-    parts = [
-        (times.mean(), np.median(part) + line * times.mean())
-        for times, part in zip(np.split(at_s, borders), np.split(beside, borders), strict=True)
-        if len(part)
-    ]
+    pairs = zip(np.split(at_s, borders), np.split(beside, borders), strict=True)
+    parts = [(at.mean(), np.median(it) + line * at.mean()) for at, it in pairs if len(it)]
     middle, median = np.array(parts).T
     return middle, median
 
@@ -174,7 +171,5 @@ def _between(slopes: Floats, reach: float) -> tuple[float, float]:
     """Sen's interval: the slopes whose ranks lie that far apart, infinite where there is none."""
     low = math.floor((len(slopes) - reach) / 2) - 1
     high = math.ceil((len(slopes) + reach) / 2)
-    return (
-        float(slopes[low]) if low >= 0 else -math.inf,
-        float(slopes[high]) if high < len(slopes) else math.inf,
-    )
+    least = float(slopes[low]) if low >= 0 else -math.inf
+    return least, float(slopes[high]) if high < len(slopes) else math.inf

@@ -64,9 +64,7 @@ class Totals:
         parts = [part for part in parts if len(part.second)]
         if not parts:
             return cls(*(np.zeros(0, np.int64) for _ in COLUMNS))
-        seconds, place = np.unique(
-            np.concatenate([part.second for part in parts]), return_inverse=True
-        )
+        seconds, place = np.unique(np.concatenate([it.second for it in parts]), return_inverse=True)
 
         def together(name: str, operation: np.ufunc) -> np.ndarray | None:
             found = [getattr(part, name) for part in parts]

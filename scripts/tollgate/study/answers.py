@@ -26,17 +26,10 @@ from tollgate.study.model import (
 )
 from tollgate.study.published import CLAIMS, Published, Rule, StudyMachine, other_work
 from tollgate.study.record import StudyRun
-from tollgate.study.scaling import (
-    BASELINES,
-    PAIRS,
-    comparisons,
-    concurrency_performance,
-    curves,
-)
+from tollgate.study.scaling import BASELINES, PAIRS, comparisons, concurrency_performance, curves
 from tollgate.study.stats import MIN_BLOCKS, cell_result, estimate, widest
 from tollgate.study.windows import BALANCER, BEHIND_IT
-from tollgate.study.words import AGREES, DISAGREES, interval, number, users
-from tollgate.study.words import UNKNOWN as CANNOT_TELL
+from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES, interval, number, users
 
 #: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
 #: part of these, those that are counted are the fast ones.
@@ -44,10 +37,7 @@ SLOW = 1 / 3
 
 
 def claims(
-    data: Mapping[Cell, CellData],
-    results: Sequence[CellResult],
-    machine: StudyMachine,
-    seed: int,
+    data: Mapping[Cell, CellData], results: Sequence[CellResult], machine: StudyMachine, seed: int
 ) -> tuple[Claim, ...]:
     """An answer for every row of published.CLAIMS, also for those that this run did not measure.
 
@@ -210,10 +200,8 @@ def build(
 ) -> StudyResult:
     """The whole study. data: of all cells, those without a block that counts as well."""
     mine, seed = in_order(data), how.seed
-    results = tuple(
-        cell_result(found, machine.cores, usable_cores(cell.app, machine), seed)
-        for cell, found in mine.items()
-    )
+    usable = {cell: usable_cores(cell.app, machine) for cell in mine}
+    results = tuple(cell_result(it, machine.cores, usable[of], seed) for of, it in mine.items())
     return StudyResult(
         seed=seed,
         cores=machine.cores,

@@ -80,13 +80,8 @@ def run(url: str, users: int, seconds: int, grace_s: float = GRACE_S) -> Autocan
     command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
     command += ["--connections", str(users), "--duration", str(seconds), url]
     try:
-        done = run_to_end(
-            command,
-            folder=SUITE,
-            environment={**os.environ, "NODE_OPTIONS": ""},
-            limit_s=seconds + grace_s,
-            stderr=subprocess.PIPE,
-        )
+        own = {"folder": SUITE, "environment": {**os.environ, "NODE_OPTIONS": ""}}
+        done = run_to_end(command, **own, limit_s=seconds + grace_s, stderr=subprocess.PIPE)
     except TooLongError as problem:
         raise AutocannonError(f"{AUTOCANNON}: {problem}, and was killed") from None
     if done.returncode:
@@ -117,8 +112,7 @@ def result_of(text: str, version: str, cpu_s: float, seconds: int) -> Autocannon
         raise AutocannonError(f"{AUTOCANNON} {version} printed no result: {error!r}") from None
     if result.requests <= result.failed:
         raise AutocannonError(
-            f"{AUTOCANNON}: all of its {result.requests} requests failed; check that the server "
-            "runs and that the path is right"
+            f"{AUTOCANNON}: all {result.requests} requests failed; check the server and the path"
         )
     if result.seconds < 0.9 * seconds:
         raise AutocannonError(f"{AUTOCANNON}: ended after {result.seconds:g} s of {seconds}")

@@ -38,8 +38,7 @@ from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
 from tollgate.study.stats import BUSY, multiplicities, with_interval
-from tollgate.study.words import AGREES, DISAGREES
-from tollgate.study.words import UNKNOWN as CANNOT_TELL
+from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES
 
 #: Two throughputs, or two p50s, agree within a factor of 1 + TOLERANCE either way.
 TOLERANCE = 0.10
@@ -139,11 +138,8 @@ def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:
         agreement, where = CANNOT_TELL, "which reaches beyond"
     else:
         agreement, where = AGREES, "within"
-    values = " and ".join(
-        f"{NAMES[name]} {it.value:.2f} ({it.low:.2f} to {it.high:.2f})"
-        for name, it in ratios.items()
-        if name in (outside or crossing or NAMES)
-    )
+    used = ((NAMES[it], ratios[it]) for it in ratios if it in (outside or crossing or NAMES))
+    values = " and ".join(f"{it} {of.value:.2f} ({of.low:.2f} to {of.high:.2f})" for it, of in used)
     return agreement, f"{tool} / JMeter: {values}, {where} {low:.2f} to {high:.2f}"
 
 

@@ -124,9 +124,7 @@ def _lead_problem(values: Values) -> str | None:
     lead_s, seconds = values["lead_s"], values["seconds"]
     if lead_s < seconds:
         return None
-    return (
-        f"lead_s = {lead_s:g} leaves nothing of a block of {seconds} s to be measured: write less"
-    )
+    return f"lead_s = {lead_s:g} leaves nothing of a block of {seconds} s to measure: write less"
 
 
 def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:
@@ -158,10 +156,7 @@ def _incomparable(path: str | Path, cells: Sequence[Cell]) -> Iterator[str]:
     for experiment in dict.fromkeys(cell.experiment for cell in cells):
         arms = {cell.arm for cell in cells if cell.experiment == experiment}
         if len(arms) < 2:
-            yield (
-                f"{path}: {experiment} has no arm but {arms.pop()!r}, which leaves nothing to "
-                "compare: add rows of another arm"
-            )
+            yield (f"{path}: {experiment} has only the arm {arms.pop()!r}: add rows of another one")
 
 
 def only(cells: Sequence[Cell], experiments: Collection[str]) -> tuple[Cell, ...]:

@@ -78,11 +78,9 @@ def length_s(spans: Sequence[Span]) -> float:
 
 def _warmed(cell: Cell, load: Span, took_s: float) -> Warmed:
     response_s = cell.users * (load.last_ms - load.first_ms) / 1000 / load.requests
-    return Warmed(
-        *cell.key,
-        response_s=None if load.label == ANOTHER_GENERATOR else response_s,
-        over_s=took_s if cell.each else took_s - cell.seconds,
-    )
+    known_s = None if load.label == ANOTHER_GENERATOR else response_s
+    over_s = took_s if cell.each else took_s - cell.seconds
+    return Warmed(*cell.key, response_s=known_s, over_s=over_s)
 
 
 def lengthened(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> tuple[Cell, ...]:

@@ -23,6 +23,7 @@ from tollgate.base.fields import (
     Text,
     Unwritten,
     Whole,
+    written,
 )
 
 #: The experiment in which another load generator takes turns with JMeter.
@@ -36,11 +37,9 @@ Key = tuple[str, str, int]
 Answer = Literal["agrees", "disagrees", "cannot tell"]
 
 
-@dataclass(frozen=True)
+@written
 class Cell:
     """One row of data/study.csv."""
-
-    __pydantic_config__ = WRITTEN
 
     experiment: str
     """Name of the experiment, also the label of its samples in kpi.jtl."""
@@ -122,11 +121,9 @@ class CellData:
         return dict(zip(COUNTERS, means.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
+@written
 class Estimate:
     """A number with its 95 % interval."""
-
-    __pydantic_config__ = WRITTEN
 
     value: float | None
     """From all rounds as they were; null where it is not known."""
@@ -207,11 +204,9 @@ class CellCpu(TypedDict):
     """Idle."""
 
 
-@dataclass(frozen=True)
+@written
 class Bottleneck:
     """What held the throughput."""
-
-    __pydantic_config__ = WRITTEN
 
     who: Literal["service", "generator", "machine", "neither", "unknown"]
     """`machine` where no core was idle and the arm could have used more; `neither` where requests
@@ -223,11 +218,9 @@ class Bottleneck:
     can use; 1 where some were idle anyway."""
 
 
-@dataclass(frozen=True)
+@written
 class CellResult:
     """One arm at one number of users."""
-
-    __pydantic_config__ = WRITTEN
 
     cell: Inlined[Cell]
     blocks: Count
@@ -251,11 +244,9 @@ class CellResult:
     not known."""
 
 
-@dataclass(frozen=True)
+@written
 class ArmComparison:
     """One arm against another."""
-
-    __pydantic_config__ = WRITTEN
 
     experiment: str
     """Name of the experiment, also the label of its samples in kpi.jtl."""
@@ -269,11 +260,9 @@ class ArmComparison:
     """arm / baseline of each metric, over the same resampled rounds."""
 
 
-@dataclass(frozen=True)
+@written
 class ScalingPoint:
     """One number of users."""
-
-    __pydantic_config__ = WRITTEN
 
     users: Whole
     """Closed-loop users: each sends its next request when it has its answer."""
@@ -284,11 +273,9 @@ class ScalingPoint:
     below 1 the server bogs down with users, above 1 it scales."""
 
 
-@dataclass(frozen=True)
+@written
 class Curve:
     """How an arm's throughput changes with its users."""
-
-    __pydantic_config__ = WRITTEN
 
     experiment: str
     """Name of the experiment, also the label of its samples in kpi.jtl."""
@@ -298,11 +285,9 @@ class Curve:
     """By users, ascending."""
 
 
-@dataclass(frozen=True)
+@written
 class PublishedClaim:
     """A published claim, and what of it is measured."""
-
-    __pydantic_config__ = WRITTEN
 
     id: str
     """Stable from run to run."""
@@ -318,11 +303,9 @@ class PublishedClaim:
     """Unit of `measured`; empty for a ratio."""
 
 
-@dataclass(frozen=True)
+@written
 class Claim:
     """A published claim beside what was measured here."""
-
-    __pydantic_config__ = WRITTEN
 
     of: Inlined[PublishedClaim]
     measured: Estimate
@@ -334,11 +317,9 @@ class Claim:
     """One sentence with the numbers."""
 
 
-@dataclass(frozen=True)
+@written
 class Check:
     """Another load generator beside JMeter."""
-
-    __pydantic_config__ = WRITTEN
 
     tool: str
     """Its name."""
@@ -373,11 +354,9 @@ class StudyOutage(TypedDict):
     """The experiment under way; null for none."""
 
 
-@dataclass(frozen=True)
+@written
 class StudyResult:
     """What was measured, and what that says of each published claim."""
-
-    __pydantic_config__ = WRITTEN
 
     seed: Unwritten[int]
     cores: Whole

@@ -6,7 +6,6 @@ the apps and their instances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import records
@@ -24,11 +23,9 @@ CPU = "cpu.jsonl"
 CHECKS = "crosscheck"
 
 
-@dataclass(frozen=True)
+@records.stored
 class StudyRun:
     """How the run was set up."""
-
-    __pydantic_config__ = records.STRICT
 
     design: str
     """The file of the design."""

@@ -53,9 +53,7 @@ def read(
         rows = window_counts(store, bounds, without=CONNECT)
     from_s = np.array([it.from_ms / 1000 for it in counted])
     cores = mean_cores(run / CPU, from_s, from_s + [it.length_s for it in counted])
-    return {
-        cell: _cell_data(cell, counted, rows, cores, reasons) for cell, reasons in left_out.items()
-    }
+    return {cell: _cell_data(cell, counted, rows, cores, why) for cell, why in left_out.items()}
 
 
 def read_spans(source: Store | Path) -> list[Span]:

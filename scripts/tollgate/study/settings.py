@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tollgate.base.fields import Count, Whole
-from tollgate.base.settings import SETTINGS, Names, SettingError, Word, read
+from tollgate.base.settings import Names, SettingError, Word, configured, read
 from tollgate.base.text import did_you_mean
 from tollgate.study.design import only, shorten
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
@@ -28,11 +28,9 @@ class SetupError(SettingError):
     """One line: what can't be measured and what to do."""
 
 
-@dataclass(frozen=True)
+@configured
 class StudySettings:
     """The published experiments, measured here; without a design none is."""
-
-    __pydantic_config__ = SETTINGS
 
     design: Word | None = None
     """The file that says what each arm is."""
@@ -62,9 +60,7 @@ def refuse_environment(environment: Mapping[str, str]) -> None:
     as it does for the apps."""
     for name in ENVIRONMENT:
         if environment.get(name):
-            raise SetupError(
-                f"{name} is {environment[name]!r}, which changes what the study compares: unset it"
-            )
+            raise SetupError(f"{name} is {environment[name]!r}, which changes the study: unset it")
 
 
 def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
@@ -90,9 +86,8 @@ def without_missing_autocannon(
     kept = tuple(cell for cell in cells if version is not None or cell.experiment != CROSSCHECK)
     if len(kept) == len(cells):
         return kept, ()
-    return kept, (
-        f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `tollgate install`",
-    )
+    why = f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `tollgate install`"
+    return kept, (why,)
 
 
 def labels_of(cells: Sequence[Cell]) -> set[str]:

@@ -145,7 +145,8 @@ def _left_out(
     for outage in outages:
         from_ms, to_ms = away_ms(outage, origin_s)
         meets = from_ms <= span.last_ms and to_ms >= span.first_ms
-        if meets and _serves(outage["app"], block.cell):
+        app, asked = outage["app"], block.cell.app
+        if meets and (app == asked or (asked == BALANCER and app.startswith(BEHIND_IT))):
             return f"worker {outage['worker']} of {outage['app']} died"
     return ""
 
@@ -156,10 +157,6 @@ def _ended_early(block: Block, span: Span) -> bool:
     cell = block.cell
     done = cell.each and span.requests >= cell.users * cell.each
     return not done and span.last_ms < span.first_ms + 1000 * cell.seconds - TOLERANCE_MS
-
-
-def _serves(app: str, cell: Cell) -> bool:
-    return app == cell.app or (cell.app == BALANCER and app.startswith(BEHIND_IT))
 
 
 def _window(block: Block, span: Span) -> Window:

@@ -7,7 +7,7 @@ import math
 from tollgate.base.text import format_number
 from tollgate.study.model import Estimate, StudyResult
 
-AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"
+AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
 #: Metrics by the names that people know them by, with their units.
 METRIC_NAMES = {
     "throughput": "requests/s",
@@ -58,7 +58,7 @@ def answer(study: StudyResult) -> tuple[str, str]:
     agreed, refuted, unknown = _counts(study)
     tone = "unsure" if refuted + unknown or not agreed else "good"
     count = agreed + refuted + unknown
-    return f"{agreed} of {count} agree" if agreed + refuted else UNKNOWN, tone
+    return f"{agreed} of {count} agree" if agreed + refuted else CANNOT_TELL, tone
 
 
 def _counts(study: StudyResult) -> tuple[int, int, int]:

@@ -64,10 +64,7 @@ def port_owner(port: int) -> str:
             # Without a pid it is of another user: Process(None) would be this one.
             if each.laddr and each.laddr.port == port and each.pid is not None:
                 return _named(psutil.Process(each.pid))
-    return (
-        "a process of another user, which this user can't see "
-        f"(`sudo ss -tanp` or `sudo lsof -i :{port}` names it)"
-    )
+    return f"a process of another user (see `sudo ss -tanp` or `sudo lsof -i :{port}`)"
 
 
 def _marked() -> list[psutil.Process]:
@@ -94,10 +91,7 @@ def _end(processes: Collection[psutil.Process], patience_s: float = 0) -> list[s
             with contextlib.suppress(psutil.Error):
                 end(process)
         family = set(_alive_after(GRACE, family))
-    return [
-        f"{'could not end' if process in family else 'ended'} {name}"
-        for process, name in names.items()
-    ]
+    return [f"{'could not end' if it in family else 'ended'} {name}" for it, name in names.items()]
 
 
 def _alive_after(seconds: float, processes: Collection[psutil.Process]) -> list[psutil.Process]:

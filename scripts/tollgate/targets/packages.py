@@ -11,11 +11,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.processes import TooLongError
-from tollgate.base.settings import SETTINGS, Listed, SettingError, Word
+from tollgate.base.settings import Listed, SettingError, Word, configured
 from tollgate.targets.checkout import MODULES, run
 
 PACKAGE = "package.json"
@@ -43,11 +42,9 @@ class PackagesError(Exception):
     """One line: whose packages, what is wrong, what to do."""
 
 
-@dataclass(frozen=True)
+@configured
 class Provision:
     """How a side gets what git does not have, of a scenario."""
-
-    __pydantic_config__ = SETTINGS
 
     install: Word | None = None
     """A command of the shell, run in the app's folder of base; by default as its lock file has it,
@@ -72,13 +69,13 @@ def provide(provision: Provision, head: Path, roots: Sequence[Path], run: Path) 
         there.symlink_to(here)
     if provision.install:
         _shell(provision.install, base, run / "install-base.log", "base")
-        whence = f"by `{provision.install}`"
+        source = f"by `{provision.install}`"
     else:
-        whence = provide_packages(head, roots, run / "install-base.log")
+        source = provide_packages(head, roots, run / "install-base.log")
     if provision.build:
         for side, folder in (("base", base), ("head", head)):
             _shell(provision.build, folder, run / f"build-{side}.log", side)
-    return whence
+    return source
 
 
 def linked(provision: Provision, head: Path, root: Path) -> list[Path]:
@@ -209,9 +206,7 @@ def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str)
     try:
         done = run(command, folder, os.environ, LIMIT_S)
     except FileNotFoundError:
-        raise PackagesError(
-            f"{command[0]} is not on PATH, and {side} needs packages: install it"
-        ) from None
+        raise PackagesError(f"{command[0]} is not on PATH: install it for {side}") from None
     except TooLongError as problem:
         raise PackagesError(f"`{shown}` for {side}: {problem}") from None
     if done.returncode:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
+from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import tools
 
@@ -139,15 +140,9 @@ def declared_apps() -> dict[str, App]:
 
     Raises Pm2Error when the file can't be loaded or an app lacks name or port.
     """
-    done = subprocess.run(
-        ["node", str(READER), str(COMPOSED), MARK],
-        cwd=ECOSYSTEM.parent,
-        env=reading_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    command, env = ["node", str(READER), str(COMPOSED), MARK], reading_environment()
+    output = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    done = subprocess.run(command, cwd=ECOSYSTEM.parent, env=env, check=False, **output)
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if re.match(r"\w*Error\b", line)]
@@ -158,8 +153,7 @@ def declared_apps() -> dict[str, App]:
         apps = [_app(each) for each in json.loads(marked[-1].removeprefix(MARK))]
     except (IndexError, ValueError):
         raise Pm2Error(
-            f"{ECOSYSTEM.name} can't be read: Node ended before it listed its "
-            "apps; let the file only export them"
+            f"{ECOSYSTEM.name} can't be read: Node ended too early; let it only export its apps"
         ) from None
     return {app.name: app for app in apps}
 
@@ -236,19 +230,10 @@ def forget() -> None:
 
 
 def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.CompletedProcess[str]:
-    # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
-    process = subprocess.Popen(
-        [str(tools.pm2()), *arguments],
-        cwd=SUITE,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-    )
-    with process:
+    # Ctrl-C in the terminal must not reach a call that cleans up.
+    streams = {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"}
+    command = [str(tools.pm2()), *arguments]
+    with spawn(command, SUITE, environment(), subprocess.PIPE, **streams) as process:
         try:
             out, err = _outcome(process, arguments[0], timeout)
         except Pm2Error:

@@ -69,9 +69,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
     if mode != app.exec_mode:
         raise ProbeError(f"app {app.name!r} runs in {mode} mode, asked for was {app.exec_mode}")
     if len(mine) != app.instances:
-        raise ProbeError(
-            f"app {app.name!r} has {len(mine)} worker(s), asked for were {app.instances}"
-        )
+        raise ProbeError(f"app {app.name!r} has {len(mine)} of {app.instances} workers")
     return len(mine)
 
 
@@ -187,24 +185,19 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
     took_ms = (time.monotonic() - began) * 1000
     if status != 200 or (asked.answer and not asked.answer.search(body)):
-        wanted = f"match {asked.answer.pattern!r}" if asked.answer else "have status 200"
+        wanted = repr(asked.answer.pattern) if asked.answer else "status 200"
         raise ProbeError(
-            f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, which does not "
-            f"{wanted}: {_MEND}"
+            f"GET {path} on {where} gave {status} {json.dumps(body[:120])}, not {wanted}: {_MEND}"
         )
     if asked.schema and (problem := _mismatch(asked.schema, body)):
         raise ProbeError(
-            f"GET {path} on {where} answered what {asked.schema} does not describe ({problem}): "
-            f"{_MEND}"
+            f"GET {path} on {where} does not match {asked.schema} ({problem}): {_MEND}"
         )
     return took_ms
 
 
 #: The next step where an answer is not right.
-_MEND = (
-    "mend the target, its data, or its probe in taurus.yml; `probes` of a scenario go before those "
-    "of the service"
-)
+_MEND = "correct the target, its data or its probe in taurus.yml; a scenario's `probes` come first"
 
 
 def _mismatch(named: str, body: str) -> str:
@@ -233,9 +226,7 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}),
-        urllib.request.HTTPSHandler(context=trusting),
-        _NoRedirects,
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting), _NoRedirects
     )
     # Its protocol is http or https, as base/urls.py reads it.
     request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310

@@ -16,18 +16,16 @@ from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
+from tollgate.base.settings import SecondsOrOff, SettingError, configured, read
 from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0
 
 
-@dataclass(frozen=True)
+@configured
 class TargetsSettings:
     """The apps of a run, under PM2."""
-
-    __pydantic_config__ = SETTINGS
 
     reload_every: SecondsOrOff = None
     """How often `pm2 reload` replaces the workers of a cluster under load. RELOAD_EVERY goes before
@@ -53,10 +51,6 @@ class Timetable:
     warmup: float
     last_s: float
     reached: int = 0
-
-    @property
-    def is_empty(self) -> bool:
-        return max(1, math.ceil(self.warmup / self.period)) * self.period > self.last_s
 
     def is_due(self, second: float) -> bool:
         """Whether a moment of the timetable has come since the last time that this was asked."""
@@ -88,21 +82,17 @@ class Reloads:
         """Draw up the timetable of an execution. length: seconds of its load, warm-up included.
         Raises TaurusConfigError if no reload fits in."""
         if app.exec_mode != "cluster":
-            self.log.info(
-                "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart",
-                app.name,
-                app.exec_mode,
-            )
+            line = "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart"
+            self.log.info(line, app.name, app.exec_mode)
             return
         room = WORKER_S * app.instances
-        timetable = Timetable(self.period, warmup, length - room)
-        if timetable.is_empty:
+        if max(1, math.ceil(warmup / self.period)) * self.period > length - room:
             raise TaurusConfigError(
                 f"targets: reload-every is {self.period:g} s, and no reload of {app.name!r} fits "
                 f"into the {length:g} s of {execution!r}: one begins after {warmup:g} s of warm-up "
                 f"and may take {room:g} s; measure for longer or reload more often"
             )
-        self._timetables[execution] = timetable
+        self._timetables[execution] = Timetable(self.period, warmup, length - room)
 
     def tick(self, execution: str, app: pm2.App, second: float) -> None:
         """Begin the reload that is due at this second of the execution's load, if there is one."""

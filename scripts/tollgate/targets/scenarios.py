@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +22,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 from pydantic import Field, PositiveFloat
 
-from tollgate.base.settings import SETTINGS, SettingError, Word, read, says
+from tollgate.base.settings import SettingError, Word, configured, read, says
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
 from tollgate.plan.expressions import reads_property
@@ -108,11 +107,9 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-@dataclass(frozen=True)
+@configured
 class Probe:
     """What is asked before any load."""
-
-    __pydantic_config__ = SETTINGS
 
     path: Annotated[str, Field(pattern="^/"), says("write a path that begins with /")]
     """What is asked for."""
@@ -216,8 +213,8 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
             missing = unread(remote, (file.read_text("utf-8", "replace") for file in files))
             if missing:
                 raise TaurusConfigError(
-                    f"targets: {script} does not read the property {missing[0]!r}, so that it "
-                    f"would not ask {remote.url}: write ${{__P({missing[0]},...)}} in its HTTP "
+                    f"targets: {script} does not read the property {missing[0]!r}, and so does not "
+                    f"ask {remote.url}: write ${{__P({missing[0]},...)}} in its HTTP "
                     "Request Defaults"
                 )
         scenario.merge({"properties": remote.properties})

@@ -23,7 +23,7 @@ from tollgate.targets.packages import Provision
 SIDES = ("base", "head")
 #: So many files are named in a line.
 NAMED = 3
-#: A value of env that says where a service is which keeps what it is told.
+#: A value of env that is the URL of a database.
 _STORE = re.compile(r"(?:postgres\w*|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?)://\S+")
 
 

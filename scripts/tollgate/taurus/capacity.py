@@ -13,14 +13,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
-from tollgate.base.settings import SETTINGS, Listed, Seconds, Weights, Word, read
+from tollgate.base.settings import Listed, Seconds, Weights, Word, configured, read
 from tollgate.base.text import duration_text
 from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
@@ -48,11 +48,9 @@ from tollgate.taurus.shared import (
 )
 
 
-@dataclass(frozen=True)
+@configured
 class SearchSettings:
     """The highest rate that keeps the limits; without a budget none is searched for."""
-
-    __pydantic_config__ = SETTINGS
 
     of: Weights = field(default_factory=dict)
     """What is asked: controllers of the plan, of which each arrival asks one at random, by their
@@ -133,8 +131,7 @@ class Capacity(OwnLoad):
         path = arrivals_path(self.folder, name)
         if path.exists():
             raise TaurusConfigError(
-                f"capacity: execution {name!r} would write {path.name}, which another one does: "
-                "call one of them otherwise"
+                f"capacity: two executions would write {path.name}: rename one of them"
             )
         path.write_text(row(HEADER))
         properties = {"arrivals": str(path), "origin": 0, "nothing_port": port}
@@ -195,9 +192,7 @@ class Capacity(OwnLoad):
 def _record(wanted: SearchSettings) -> CapacityRecord:
     """Raises CriterionError and ValueError."""
     if not wanted.of:
-        raise ValueError(
-            "modules.capacity.of is missing: name a target of the plan, such as sum, or a list"
-        )
+        raise ValueError("modules.capacity.of is missing: name a target, such as sum, or a list")
     settings = CapacitySettings(
         limits=tuple(limit_of(it) for it in wanted.limits),
         budget_s=wanted.budget,

@@ -101,8 +101,7 @@ class Compare(OwnLoad):
         wanted, given = self.wanted, given_properties(self.engine.config, scenario)
         if (measured := given.get("measured", "0")) not in ("0", "0.0"):
             raise SettingError(
-                f"the property measured is {measured}: modules.compare.budget says how long to "
-                "measure, so set that"
+                f"the property measured is {measured}: set modules.compare.budget instead"
             )
         prepared = under_way(self.engine).executions[name]
         script = prepared.original or scenario.get("script", None)
@@ -137,7 +136,7 @@ class Compare(OwnLoad):
     def _begin(
         self, name: str, both: Sequence[SideRecord], processes: int, plan: OwnPlanCompared | None
     ) -> None:
-        """Record and tell what is compared. processes: of each side. plan: of somebody's own."""
+        """Record and log what is compared. processes: of each side. plan: a user's own."""
         wanted = self.wanted
         known = CompareRecord(
             *both,
@@ -187,9 +186,9 @@ class Compare(OwnLoad):
         checkout.note(place, BASE)
         self.roots = place / checkout.CHECKOUT, source.root
         checkout.check_out(source.root, found.base, self.roots[0])
-        whence = packages.provide(provision, source.folder, self.roots, self.folder)
+        source_of = packages.provide(provision, source.folder, self.roots, self.folder)
         self.unwritten = git.written(self.roots[0])
-        self.log.info("Base has its packages: %s", whence)
+        self.log.info("Base has its packages: %s", source_of)
         both = sides.copies_of_sides(
             app, mode, wanted.settings.processes, *reversed(self.roots), os.environ
         )

@@ -1,6 +1,6 @@
 """A service that taurus.yml describes, and a kind of run: together they make executions whose plans
-Tollgate writes, before any module is prepared. From then on they are like those of a plan that
-somebody saved by hand."""
+Tollgate writes, before any module is prepared. After that they are like executions of a plan that
+a user saved."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from lxml import etree
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, names, unknown, weights
 from tollgate.base.text import closest, did_you_mean, java_value
-from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.criteria.grammar import is_about
 from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
 from tollgate.install.tools import jmeter_home
@@ -38,6 +39,7 @@ _STAYS = ("properties", "variables", "modifications", "criteria", "probes", "tar
 #: What `compare` makes its two sides of.
 _OF_COMPARE = ("app", "install", "build", "link")
 MODES = ("fork", "cluster")
+_OF_WORKERS, _OF_CAPACITY = attrgetter("is_of_workers"), attrgetter("is_of_capacity")
 BOTH = "both"
 
 
@@ -254,24 +256,16 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
 
 
 def _keep_criteria_of_kind(config: BetterDict, composed: Composed) -> None:
-    """Of the criteria that a kind has, those on workers are about any service; others name labels
-    of somebody else's. A search for capacity has limits in place of a service's own criteria."""
+    """Of the criteria of a kind, those on workers apply to any service; the others name labels of
+    another one. A search for capacity has limits in place of a service's own criteria."""
     app = composed.service.settings.app
     for entry in config.get("reporting", []):
         criteria = entry.get("criteria", None) if isinstance(entry, dict) else None
         if isinstance(criteria, list):
-            criteria[:] = [it for it in criteria if app and _is(it, "is_of_workers")]
+            criteria[:] = [it for it in criteria if app and is_about(it, _OF_WORKERS, True)]
     own, searches = config["scenarios"][composed.service.name], composed.shape == "capacity"
     if isinstance(stated := own.get("criteria", []), list):
-        own["criteria"] = [it for it in stated if _is(it, "is_of_capacity", searches) == searches]
-
-
-def _is(criterion: object, what: str, unreadable: bool = True) -> bool:
-    """What can't be read stays: `verdict` says what is wrong with it."""
-    try:
-        return getattr(parse(criterion), what)
-    except CriterionError:
-        return unreadable
+        own["criteria"] = [it for it in stated if is_about(it, _OF_CAPACITY, searches) == searches]
 
 
 def _ask_for_labels(config: BetterDict, parts: Parts) -> None:
@@ -302,8 +296,7 @@ def _choose_modes(config: BetterDict, service: Service, environment: Mapping[str
         raise SettingError(f"MODE is {mode!r}: {did_you_mean(mode, [*MODES, BOTH])}")
     if not service.settings.app:
         raise SettingError(
-            f"MODE is {mode!r}, and {service.name!r} answers at a URL, in a mode of its own: leave "
-            "out MODE"
+            f"MODE is {mode!r}, and {service.name!r} answers at a URL: leave MODE out"
         )
     where = f"scenarios.{service.name}.app"
     app = copies.declared(pm2.declared_apps(), service.settings.app, where)

@@ -88,9 +88,7 @@ class Engine(secrecy.RecordingEngine):
             return
         home = launcher.parent.parent
         if not runs(launcher) or (version := jmeter_version(home)) == "unknown":
-            raise SettingError(
-                f"modules.jmeter.path is {given!r}, which is no JMeter: name its bin/jmeter"
-            )
+            raise SettingError(f"modules.jmeter.path {given!r} is no JMeter: name its bin/jmeter")
         os.environ["JMETER_HOME"] = str(home)
         self.config.merge({"settings": {"env": {"JMETER_HOME": str(home)}}})
         self.config.merge({"modules": {"jmeter": {"path": str(launcher), "version": version}}})

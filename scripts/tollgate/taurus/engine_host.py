@@ -1,8 +1,8 @@
 """An engine's host: the key that it shares with all others, what it has installed, and its rows.
 
 JMeter's remote engines (`jmeter -s`) run any plan that an owner of the key sends them. A
-controller hands the same properties to all of them, hence an engine knows its number by itself, and
-has the rows of each data file at hand that this number would send.
+controller hands the same properties to all of them. An engine therefore knows its own number, and
+has the rows of each data file that this number sends.
 """
 
 from __future__ import annotations
@@ -56,17 +56,10 @@ def make_keystore(path: Path = KEYSTORE) -> None:
     path.parent.mkdir(exist_ok=True)
     growing = path.with_suffix(".growing")
     growing.unlink(missing_ok=True)
-    done = subprocess.run(
-        [
-            *("keytool", "-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-alias", "rmi"),
-            *("-dname", "CN=tollgate engines", "-validity", "36500"),
-            *("-keystore", str(growing), "-storepass", PASSWORD),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        umask=0o077,
-    )
+    command = ["keytool", "-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-alias", "rmi"]
+    command += ["-dname", "CN=tollgate engines", "-validity", "36500"]
+    command += ["-keystore", str(growing), "-storepass", PASSWORD]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o077)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
         raise EngineError(f"keytool could not make the key: {said[-1]}")
@@ -77,8 +70,7 @@ def check_keystore(path: Path = KEYSTORE) -> None:
     """Raises EngineError where this host has no key, or one that others may read."""
     if not path.is_file():
         raise EngineError(
-            f"{path} is missing: make it once, by `tollgate engine keystore`, and copy it to the "
-            "same place on each host"
+            f"{path} is missing: make it by `tollgate engine keystore`, and copy it to each host"
         )
     if path.stat().st_mode & 0o077:
         raise EngineError(f"{path} can be read by other users: chmod 600 {path}")
@@ -136,9 +128,7 @@ class Facts:
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
-            raise EngineError(
-                f"{who}it says {text[:60]!r} of itself: start it by this `tollgate engine`"
-            ) from None
+            raise EngineError(f"{who}it says {text[:60]!r}: run `tollgate engine` there") from None
 
     def differences(self, other: Facts) -> Iterator[str]:
         """What must be the same of the host that this one is compared with, each in a line."""
@@ -155,9 +145,7 @@ class Facts:
 
 def facts_here(share: Share, cpu: str, cores: int) -> Facts:
     """Those of this host."""
-    plans = {
-        path.relative_to(SUITE).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
-    }
+    plans = {it.relative_to(SUITE).as_posix(): digest(it) for it in sorted(PLANS.rglob("*.jmx"))}
     jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
     listed = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
     plugins = hashlib.sha256(listed.encode()).hexdigest()

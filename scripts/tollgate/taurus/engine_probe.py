@@ -67,15 +67,9 @@ def plan_text(files: Iterable[str]) -> str:
     """files: paths as the engines have them, which may hold functions of JMeter."""
     contents = [f"${{__FileToString({path},ISO-8859-1)}}" for path in files]
     template = Template(_PLAN.read_text("utf-8"), autoescape=True, trim_blocks=True)
-    return template.render(
-        group=_GROUP,
-        samplers=[
-            (FACTS, f"${{__P({engine_host.FACTS})}}"),
-            *((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents),
-        ],
-        clocks=CLOCKS,
-        clock=CLOCK,
-    )
+    hashes = ((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents)
+    samplers = [(FACTS, f"${{__P({engine_host.FACTS})}}"), *hashes]
+    return template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK)
 
 
 def hash_of(content: bytes) -> str:
@@ -232,15 +226,11 @@ def _problems(
         yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"
     elif facts.number in known:
         yield (
-            f"it was started as {facts.number}/{facts.of}, and so was {known[facts.number]}: give "
-            "each a number of its own"
+            f"it and {known[facts.number]} were started as {facts.number}/{facts.of}: renumber one"
         )
     if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
-        yield (
-            f"its clock is {abs(answer.offset_ms) / 1000:.1f} s "
-            f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it by "
-            "NTP"
-        )
+        way = "ahead" if answer.offset_ms > 0 else "behind"
+        yield f"its clock is {abs(answer.offset_ms) / 1000:.1f} s {way}: set it by NTP"
     for difference in here.differences(facts):
         yield f"{difference}: bring its suite to the same state, {again}"
     for (path, hashes), its in zip(files.items(), answer.hashes, strict=True):

@@ -96,10 +96,8 @@ class RemoteLoad:
         for answer in self.answers:
             facts, ahead_ms, within_ms = answer.facts, answer.offset_ms, answer.uncertainty_ms
             who = f"Engine {facts.number}/{facts.of} at {answer.host}"
-            log.info(
-                "%s: %s, %d cores; clock %+.0f ms (within %.0f ms)",
-                *(who, facts.cpu, facts.cores, ahead_ms, within_ms),
-            )
+            line = "%s: %s, %d cores; clock %+.0f ms (within %.0f ms)"
+            log.info(line, who, facts.cpu, facts.cores, ahead_ms, within_ms)
             if abs(ahead_ms) - within_ms > WARNED_MS:
                 log.warning("%s: set its clock by NTP", who)
 
@@ -137,9 +135,8 @@ class RemoteLoad:
         for host in self.hosts:
             if not Url("http", host.rpartition(":")[0], 80).is_loopback:
                 raise TaurusConfigError(
-                    f"load: the target of {name!r} listens on this machine's loopback, which "
-                    f"engine {host} does not reach: set HOST to the address of this machine at "
-                    "which it is to listen, or give the scenario the `url` of a service"
+                    f"load: engine {host} can't reach the target of {name!r} on this machine's "
+                    "loopback: set HOST to this machine's address, or give the scenario a `url`"
                 )
 
     def _row_path(self, feed: Feed) -> str:
@@ -186,11 +183,8 @@ class RemoteLoad:
     def properties(self, given: Mapping[str, object], execution: str) -> dict[str, str]:
         """What all engines are handed: the properties of the run, and beside them those of each
         engine by names of its own."""
-        found = {
-            name: str(value)
-            for name, value in given.items()
-            if not name.startswith(_CONTROLLERS) and name not in _ITS_OWN
-        }
+        shared = ((name, str(it)) for name, it in given.items() if name not in _ITS_OWN)
+        found = {name: it for name, it in shared if not name.startswith(_CONTROLLERS)}
         own: dict[str, str] = {}
         for number, part in enumerate(self.parts.get(execution, ()), start=1):
             known = found | part.own
@@ -219,28 +213,15 @@ class RemoteLoad:
         )
         raise ToolError(f"{'; '.join(silent)}: it died, or was cut off")
 
-    def watch_no_more(self) -> None:
-        if self.heartbeat:
-            self.heartbeat.end()
-            self.heartbeat = None
-
     def engines(self) -> list[RemoteEngine]:
         """As run.json has them, by their numbers."""
-        return [
-            RemoteEngine(
-                share=ShareRecord(
-                    number=place + 1,
-                    of=len(self.hosts),
-                    rows=self.rows,
-                    data={},
-                    start_at=None,
-                    host=answer.host,
-                ),
-                answer=answer,
-                parts={name: parts[place] for name, parts in self.parts.items()},
-            )
-            for place, answer in enumerate(self.answers)
-        ]
+        found = []
+        for place, answer in enumerate(self.answers):
+            known = {"of": len(self.hosts), "rows": self.rows, "data": {}, "start_at": None}
+            share = ShareRecord(number=place + 1, **known, host=answer.host)
+            parts = {name: parts[place] for name, parts in self.parts.items()}
+            found.append(RemoteEngine(share=share, answer=answer, parts=parts))
+        return found
 
     def begins_at(self) -> float:
         """When all are to begin, in seconds since the epoch: the JMeter that drives them starts
@@ -250,14 +231,9 @@ class RemoteLoad:
 
     def arguments(self, begins_at: float) -> list[str]:
         """Of the JMeter that drives them."""
-        return [
-            *engine_host.tls(self.address),
-            *engine_host.BATCHES,
-            *(
-                f"-G{own_name(START_AT, number)}={round(1000 * begins_at + answer.offset_ms)}"
-                for number, answer in enumerate(self.answers, start=1)
-            ),
-        ]
+        at_ms = (round(1000 * begins_at + it.offset_ms) for it in self.answers)
+        starts = (f"-G{own_name(START_AT, number)}={ms}" for number, ms in enumerate(at_ms, 1))
+        return [*engine_host.tls(self.address), *engine_host.BATCHES, *starts]
 
 
 def _hosts(text: str) -> tuple[str, ...]:
@@ -266,8 +242,7 @@ def _hosts(text: str) -> tuple[str, ...]:
         name, _, port = host.rpartition(":")
         if not name or not port.isdecimal() or not 0 < int(port) < 65_536 or " " in host:
             raise TaurusConfigError(
-                f"load: ENGINES is {text!r}: write the host and port of each engine, such as "
-                "10.0.0.11:1099,10.0.0.12:1099"
+                f"load: ENGINES is {text!r}: write host:port of each engine, such as 10.0.0.11:1099"
             )
     if len({*found}) < len(found):
         raise TaurusConfigError(f"load: ENGINES is {text!r}, and names one engine twice")

@@ -90,7 +90,7 @@ class InstalledJMeter(JMeterExecutor):
         self._secret_files: list[Path] = []
         self.forced = self.is_over = False
         self.stop_requested_at: float | None = None
-        self._told_at: float | None = None  # by time.monotonic()
+        self._asked_to_end_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
         self._remote_file: str | None = None
         self._thread_ends: dict[str, dict[str, int]] | None = None
@@ -219,7 +219,7 @@ class InstalledJMeter(JMeterExecutor):
         if self._announced_port() is None and not is_deaf:
             return False
         self.threads_ended()  # before this ends them
-        self._told_at = time.monotonic()
+        self._asked_to_end_at = time.monotonic()
         if not self._send(b"Shutdown"):
             self.forced = True
             self._signal(signal.SIGTERM)
@@ -241,8 +241,8 @@ class InstalledJMeter(JMeterExecutor):
         if self._ends_within(0):
             return
         self.log.info("%s: telling JMeter to end", self.label)
-        is_told = self._told_at is not None or self.tell_to_end()
-        if is_told and self._ends_within(FOR_ANSWERS_S + self._told_at - time.monotonic()):
+        is_asked = self._asked_to_end_at is not None or self.tell_to_end()
+        if is_asked and self._ends_within(FOR_ANSWERS_S + self._asked_to_end_at - time.monotonic()):
             return
         self.forced = True
         self._give_up()
@@ -309,7 +309,8 @@ class InstalledJMeter(JMeterExecutor):
         scenario = self.get_scenario()
         own = scenario.get("properties")
         given = own.get(VARIABLES, self.settings.get("properties").get(VARIABLES, ""))
-        own[VARIABLES] = with_test_start(str(given or ""))
+        names = [name for name in str(given or "").split(",") if name]  # JMeter takes no blanks off
+        own[VARIABLES] = ",".join(names if TEST_START in names else [*names, TEST_START])
         scenario["properties"] = own
 
     def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
@@ -317,7 +318,3 @@ class InstalledJMeter(JMeterExecutor):
         which JMeter has made its default since."""
 
 
-def with_test_start(variables: str) -> str:
-    """JMeter's `sample_variables` with TESTSTART.MS among them; JMeter takes no blanks off."""
-    names = [name for name in variables.split(",") if name]
-    return ",".join(names if TEST_START in names else [*names, TEST_START])

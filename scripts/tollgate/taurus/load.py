@@ -19,7 +19,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate.base.paths import SUITE
-from tollgate.base.settings import SETTINGS, Number, Word, read
+from tollgate.base.settings import Number, Word, configured, read
 from tollgate.base.text import UserError, did_you_mean, duration_text
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
@@ -92,11 +92,9 @@ class _Planned:
         return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
-@dataclass(frozen=True)
+@configured
 class LoadSettings:
     """Which executions a run has, and the load of those that follow a forecast."""
-
-    __pydantic_config__ = SETTINGS
 
     mode: Word = ""
     """The only execution to run, or both; by default all of them. MODE goes before it."""
@@ -142,9 +140,7 @@ class Load(Service):
             # By its name the services know an execution, and its files are called.
             for name, count in Counter(each.name for each in chosen).items():
                 if count > 1:
-                    raise TaurusConfigError(
-                        f"load: two executions are called {name!r}: give each a scenario of its own"
-                    )
+                    raise TaurusConfigError(f"load: two executions are called {name!r}: rename one")
             known = under_way(self.engine)
             if self.sharing:
                 known.share = self.sharing.give(self.engine, known.executions)
@@ -171,8 +167,8 @@ class Load(Service):
 
     def shutdown(self) -> None:
         super().shutdown()
-        if self.remote:
-            self.remote.watch_no_more()
+        if self.remote and self.remote.heartbeat:
+            self.remote.heartbeat.end()
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""

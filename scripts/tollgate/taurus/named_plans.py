@@ -1,4 +1,4 @@
-"""The plans that a run of somebody's own plans names, and what lies beside them."""
+"""The plans of a user's own that a run names, and the files beside them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _paths(given: str) -> Iterator[Path]:
 def _names(paths: Sequence[Path]) -> list[str]:
     """By their files, and by their folders where two files are alike."""
     stems = Counter(it.stem for it in paths)
-    told = (it.stem if stems[it.stem] == 1 else f"{it.parent.name}-{it.stem}" for it in paths)
-    names = [_UNFIT.sub("-", it).lstrip(" .-") or "plan" for it in told]
+    stated = (it.stem if stems[it.stem] == 1 else f"{it.parent.name}-{it.stem}" for it in paths)
+    names = [_UNFIT.sub("-", it).lstrip(" .-") or "plan" for it in stated]
     twice = Counter(names)
     return [name if twice[name] == 1 else f"{name} {n}" for n, name in enumerate(names, 1)]
 
@@ -74,9 +74,7 @@ def _criteria(plan: Path) -> tuple[str, ...]:
     lines = map(str.strip, beside.read_text(encoding="utf-8").splitlines())
     found = tuple(it for it in lines if it and not it.startswith("#"))
     if not found:
-        raise TaurusConfigError(
-            f"plan: {beside} holds no criterion: write one a line, such as p95>300ms, or remove it"
-        )
+        raise TaurusConfigError(f"plan: {beside} holds no criterion: write one, such as p95>300ms")
     return found
 
 
@@ -90,8 +88,7 @@ def properties_of(files: Sequence[str]) -> dict[str, str]:
                 found |= javaproperties.load(file)
         except OSError as problem:
             raise SettingError(
-                f"modules.plan.property-files has {name!r}, which can't be read "
-                f"({problem.strerror}): correct its path"
+                f"modules.plan.property-files: {name!r}: {problem.strerror}: correct its path"
             ) from None
         except ValueError as problem:
             raise SettingError(f"{name}: is no file of properties ({problem})") from None

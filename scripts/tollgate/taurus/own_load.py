@@ -10,7 +10,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 from bzt.utils import BetterDict
 
-from tollgate.criteria.grammar import Criterion, CriterionError, parse
+from tollgate.criteria.grammar import Criterion, is_about
 from tollgate.targets.reloads import period_of
 from tollgate.targets.scenarios import executions_of
 from tollgate.taurus.jmeter import InstalledJMeter
@@ -52,11 +52,4 @@ class OwnLoad(Service):
         for entry in self.engine.config.get("reporting", []):
             criteria = entry.get("criteria", [])
             if isinstance(criteria, list):
-                criteria[:] = [it for it in criteria if not _is(it, is_left_out)]
-
-
-def _is(criterion: object, is_left_out: Callable[[Criterion], bool]) -> bool:
-    try:
-        return is_left_out(parse(criterion))
-    except CriterionError:
-        return False
+                criteria[:] = [it for it in criteria if not is_about(it, is_left_out, False)]

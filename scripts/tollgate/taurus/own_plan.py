@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -17,7 +16,7 @@ from bzt.engine import Service
 from bzt.utils import BetterDict
 from lxml import etree
 
-from tollgate.base.settings import SETTINGS, Listed, Seconds, SettingError, Word, read
+from tollgate.base.settings import Listed, Seconds, SettingError, Word, configured, read
 from tollgate.base.urls import Url
 from tollgate.install.tools import jmeter_home
 from tollgate.plan import bounds as plan_bounds
@@ -48,11 +47,9 @@ BESIDE = ("user.properties", "system.properties")
 _PROBLEMS = PlanError, SettingError, OSError, etree.XMLSyntaxError
 
 
-@dataclass(frozen=True)
+@configured
 class PlanSettings:
     """A JMeter plan as it is."""
-
-    __pydantic_config__ = SETTINGS
 
     path: Listed = ()
     """Of the plan, or of several, which run one after the other. PLAN goes before it."""
@@ -93,22 +90,24 @@ class OwnPlan(Service):
             self._refuse_several(plans, kind)
             properties = properties_of(wanted.property_files)
             stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
+            titles = {it.name: f"plan: {it.name}:" if len(plans) > 1 else "plan:" for it in plans}
             for name, scenario in self._executions(plans, template, properties):
                 [plan] = [it for it in plans if it.name == name]
-                self.title = f"plan: {name}:" if len(plans) > 1 else "plan:"
+                self.title = titles[name]
                 self._prepare(plan, scenario, kind, wanted.host)
                 under_way(self.engine).executions[name].notes += self._notes(plan)
                 if criteria := stated or list(plan.criteria):
                     scenario["criteria"] = criteria
             self._leave_default_criteria(plans, stated, kind)
-            self._tell(plans)
+            for name, title in titles.items():
+                for line in under_way(self.engine).executions[name].notes:
+                    self.log.warning("%s %s", title, line)
 
     def _refuse_several(self, plans: Sequence[NamedPlan], kind: str) -> None:
         shares = any(os.environ.get(name) for name in ("ENGINE", "ENGINES"))
         if len(plans) > 1 and (kind == "compare" or shares):
             raise TaurusConfigError(
-                f"plan: {len(plans)} plans are named, and one is compared, or sent by several "
-                "engines, at a time: name one"
+                f"plan: {len(plans)} plans are named: a comparison, or several engines, take one"
             )
 
     def _executions(
@@ -123,9 +122,8 @@ class OwnPlan(Service):
             config["scenarios"][each.name] = BetterDict.from_dict({**template})
         if len(plans) > 1:
             [like] = config.get("execution")
-            config["execution"] = [
-                BetterDict.from_dict({**like, "scenario": it.name}) for it in plans
-            ]
+            each_like = ({**like, "scenario": it.name} for it in plans)
+            config["execution"] = [BetterDict.from_dict(it) for it in each_like]
         found = executions_of(config)
         for _, scenario in found if own else ():
             scenario["properties"] = BetterDict.from_dict(given)
@@ -171,13 +169,6 @@ class OwnPlan(Service):
                 f"{each.path.with_suffix(CRITERIA).name} beside the plan"
             )
 
-    def _tell(self, plans: Sequence[NamedPlan]) -> None:
-        known = under_way(self.engine).executions
-        for each in plans:
-            title = f"plan: {each.name}:" if len(plans) > 1 else "plan:"
-            for line in known[each.name].notes:
-                self.log.warning("%s %s", title, line)
-
     def _refuse_unfit(self, path: Path, properties: dict[str, str]) -> Plan:
         """What JMeter could not run."""
         plan = read_plan(path, properties)
@@ -200,22 +191,13 @@ class OwnPlan(Service):
                     "or say when to end it, such as STOP_AFTER=10min"
                 )
             for line, ends in found:
-                self.log.warning(
-                    "%s %s unless %s ends it, which can't be known before the run: "
-                    "STOP_AFTER=10min, say, ends it for certain",
-                    self.title,
-                    line,
-                    ends[0],
-                )
+                text = "%s %s unless %s ends it: STOP_AFTER=10min, say, ends it for certain"
+                self.log.warning(text, self.title, line, ends[0])
             ends_s = self._warn_of_waits(plan)
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
-                self.log.warning(
-                    "%s it sends load to %s, which is not this machine: be sure that its "
-                    "owner agrees",
-                    self.title,
-                    host,
-                )
+                line = "%s it sends load to %s, which is not this machine: its owner must agree"
+                self.log.warning(line, self.title, host)
         return ends_s
 
     def _warn_of_waits(self, plan: Plan) -> float | None:
@@ -230,10 +212,8 @@ class OwnPlan(Service):
         ends_s = length_s + GRACE_S if length_s else None
         if ends_s:
             end = f"its load is ended after {ends_s:.0f} s"
-        self.log.warning(
-            "%s without a response timeout of %s the run goes on while the service hangs: %s",
-            *(self.title, plan_lint.listed(patient), end),
-        )
+        line = "%s without a response timeout of %s the run goes on while the service hangs: %s"
+        self.log.warning(line, self.title, plan_lint.listed(patient), end)
         return ends_s
 
     def check(self) -> bool:

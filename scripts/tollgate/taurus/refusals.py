@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.base.settings import SETTINGS, Word, read
+from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
@@ -21,11 +21,9 @@ from tollgate.record.redaction import MARK, Redaction
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
 
 
-@dataclass(frozen=True)
+@configured
 class VerdictSettings(JudgeSettings):
     """How strictly the run is judged."""
-
-    __pydantic_config__ = SETTINGS
 
     kind: Word = "check"
     """Names the run in verdict.json and JUnit."""
@@ -64,18 +62,11 @@ def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) 
         )
 
 
-def refuse_names(names: list[str]) -> None:
-    """A name is also that of a folder, a log and a class of JUnit."""
-    for name in names:
-        if not re.fullmatch(r"\w[\w .-]*", name):
-            raise TaurusConfigError(f"verdict: execution {name!r} names a folder: rename it")
-
-
 def require_jmeter_plan(executor: object) -> None:
+    """Raises TaurusConfigError for an execution that is none, or whose name is no folder's."""
     if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
         raise TaurusConfigError(
-            f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
-            "`script: path/to/plan.jmx`"
+            f"verdict: execution {executor.label!r} is no JMeter plan: give its scenario a `script`"
         )
     for name in LOAD_SETTINGS:
         if executor.execution.get(name, None):
@@ -83,3 +74,5 @@ def require_jmeter_plan(executor: object) -> None:
                 f"verdict: execution {executor.label!r} sets {name!r}, with which Taurus replaces "
                 "the plan's thread groups: set the load by modules.jmeter.properties"
             )
+    if not re.fullmatch(r"\w[\w .-]*", executor.label):  # also of a log and a class of JUnit
+        raise TaurusConfigError(f"verdict: execution {executor.label!r} names a folder: rename it")

@@ -109,9 +109,7 @@ def _cost(
         if 0 <= window < len(answered):
             answered[window, of] += 1
     if answered.sum() < FEWEST:
-        raise RehearsalError(
-            f"{answered.sum():.0f} requests were answered in {MEASURED_S} s: see {FOLDER}/"
-        )
+        raise RehearsalError(f"only {answered.sum():.0f} answers in {MEASURED_S} s: see {FOLDER}/")
     spent = np.diff([(it.service_s, it.generator_s) for it in readings], axis=0).T * 1000
     if mix:
         return pace.cost_of_mix(answered, *spent, mix)

@@ -2,9 +2,9 @@
 
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
 dashboard of each execution that has not too many samples for that, writes index.html, and says what
-to open. `latest` and the list of all runs are kept up in reports/, and elsewhere where there is a
-list already: a run may leave its files in any folder, and what stands around that is not
-its own.
+to open. `latest`, the history and the list of all runs are kept up in reports/, and elsewhere where
+there is a list already: a run may leave its files in any folder, and what stands around that is
+not its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -20,8 +19,9 @@ from bzt.engine import Service
 
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
-from tollgate.base.settings import SETTINGS, SettingError, read
+from tollgate.base.settings import SettingError, configured, read
 from tollgate.gather.early_decisions import judged_until_ms
+from tollgate.history import files as history
 from tollgate.report import dashboard
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
@@ -29,11 +29,9 @@ from tollgate.report.pages.runs import build as runs_page
 from tollgate.taurus.shared import problems_as, under_way
 
 
-@dataclass(frozen=True)
+@configured
 class ReportSettings:
     """The run's folder as a person finds it."""
-
-    __pydantic_config__ = SETTINGS
 
     dashboards: bool = True
     """Whether JMeter draws its own dashboard of each execution."""
@@ -84,6 +82,8 @@ class Report(Service):
             with self._without(run_page.NAME):
                 run_page.write(run, known.judged, known.study)
             outputs.show(known.judged.verdict)
+            with self._without("record for the history"):
+                history.add(run, known.judged, _holds_runs(run.parent))
         with self._without("list of runs"):
             if _holds_runs(run.parent):
                 listed = [runs_page.write(run.parent)]
@@ -104,7 +104,7 @@ class Report(Service):
 
 
 def _holds_runs(folder: Path) -> bool:
-    """Whether `latest` and the list of all runs are kept up in a folder."""
+    """Whether `latest`, the history and the list of all runs are kept up in a folder."""
     if folder.resolve() == REPORTS.resolve():
         return True
     return runs_page.is_ours(folder / runs_page.NAME)

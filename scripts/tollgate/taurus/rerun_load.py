@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from tollgate.base.processes import defer_signals
+from tollgate.base.processes import defer_signals, spawn
 from tollgate.base.text import java_escaped
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
@@ -28,8 +28,8 @@ def rerun_load(
     **properties: object,
 ) -> Iterator[subprocess.Popen]:
     """The same plan once more beside its run, with other properties, for what it makes the service
-    do: a process that is ended with the block. samples: where it writes them. jvm_args: besides
-    those of the run."""
+    do: a process that is ended with the block. samples: where it writes them. jvm_args: in
+    addition to those of the run."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
     prepared = under_way(executor.engine).executions[executor.label]
@@ -48,15 +48,7 @@ def rerun_load(
         values.flush()
         shutil.copyfile(plan, copy.name)
         put_in_place(Path(copy.name), within)
-        process = subprocess.Popen(
-            [*arguments, "-t", copy.name, "-q", values.name],
-            cwd=within,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = spawn([*arguments, "-t", copy.name, "-q", values.name], within, env, out)
         try:
             files = [values.name, copy.name, *filter(None, [executor.modified_jmx])]
             lock.remember([process.pid], files)

@@ -7,7 +7,6 @@ stand among them: in sections, modules, scenarios, executions and entries of lis
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import bzt
 import yaml
 from bzt.linter import ToplevelChecker
 
-from tollgate.base.settings import CLASS, SETTINGS, form_of, read, refuse_other
+from tollgate.base.settings import CLASS, configured, form_of, read, refuse_other
 from tollgate.compare.settings import CompareSettings
 from tollgate.service.model import ServiceSettings
 from tollgate.study.settings import StudySettings
@@ -34,11 +33,9 @@ BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 KINDS_CONFIG = Path(__file__).with_name("kinds.yml")
 
 
-@dataclass(frozen=True)
+@configured
 class NoSettings:
     """It has no settings."""
-
-    __pydantic_config__ = SETTINGS
 
 
 MODULES = {

@@ -29,9 +29,8 @@ def schema() -> str:
     taurus = Configuration()
     taurus.load([str(BASE_CONFIG)])
     modules = _closed({name: {"$ref": f"#/$defs/{name}"} for name in MODULES}, False)
-    modules["patternProperties"] |= {
-        f"^({'|'.join(sorted(taurus['modules'].keys() - MODULES))})$": True
-    }
+    others = "|".join(sorted(taurus["modules"].keys() - MODULES))
+    modules["patternProperties"] |= {f"^({others})$": True}
     modules["additionalProperties"] = {"type": ["object", "string"], "required": [CLASS]}
     sections = {
         "modules": {"$ref": "#/$defs/modules"},
@@ -80,31 +79,20 @@ def _closed(fields: Mapping[str, Any], may_have_own: bool = True) -> dict[str, A
 def _settings(model: type, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Of a model, whose descriptions stand in one line each."""
     form = form_of(model)
-    fields = {
-        name: {
-            key: it.replace("\n", " ") if key == "description" else it
-            for key, it in field.items()
-            if key != "title"
-        }
-        for name, field in form["properties"].items()
-    }
-    return {
-        "description": form["description"].replace("\n", " "),
-        **_closed({**fields, **(more or {})}),
-    }
+    fields = {}
+    for name, field in form["properties"].items():
+        fields[name] = {key: it for key, it in field.items() if key != "title"}
+        if "description" in field:
+            fields[name]["description"] = field["description"].replace("\n", " ")
+    description = form["description"].replace("\n", " ")
+    return {"description": description, **_closed({**fields, **(more or {})})}
 
 
 def _entries(section: str) -> dict[str, Any]:
     """Of a list's entries: a module's name, or an object; other modules are Taurus's."""
-    choices = [
-        {
-            "if": {
-                "type": "object",
-                "properties": {"module": {"const": name}},
-                "required": ["module"],
-            },
-            "then": _closed(entry_keys(section, name)),
-        }
-        for name in MODULES
-    ]
+    choices = []
+    for name in MODULES:
+        module = {"type": "object", "properties": {"module": {"const": name}}}
+        module["required"] = ["module"]
+        choices.append({"if": module, "then": _closed(entry_keys(section, name))})
     return {"type": ["object", "string"], "allOf": choices}

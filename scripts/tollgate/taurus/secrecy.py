@@ -82,9 +82,7 @@ def hide_in_log(redaction: Redaction) -> None:
 def hide_in_by_products(engine: RecordingEngine) -> None:
     """Hide what was redacted in the logs that a run has left, each replaced as a whole."""
     folder = Path(engine.artifacts_dir or "")
-    paths = (
-        path for name in _BY_PRODUCTS for below in ("", "*/") for path in folder.glob(below + name)
-    )
+    paths = (it for by in _BY_PRODUCTS for below in ("", "*/") for it in folder.glob(below + by))
     for path in paths if engine.artifacts_dir else ():
         try:
             _rewrite(path, engine.redaction.hide)

@@ -148,9 +148,7 @@ def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     kind = scenarios.kind_of(config)
     # These compare, or find out by themselves how much to send.
     if kind in scenarios.KINDS_WITH_OWN_LOAD:
-        raise TaurusConfigError(
-            f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"
-        )
+        raise TaurusConfigError(f"load: {given}, and no engines share a {kind}: leave it out")
 
 
 def _moment(text: str) -> float:

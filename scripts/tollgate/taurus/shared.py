@@ -41,7 +41,7 @@ class PreparedExecution:
 
     notes: lines for the verdict, of any service. forecast: what it follows,
     and undivided_properties: of a share, both of `load`. interim: of
-    `stop-when-decided`. original: of `capacity`, and of a comparison of somebody's own plan: the
+    `stop-when-decided`. original: of `capacity`, and of a comparison of a user's own plan: the
     plan beside which the files lie that the scenario's own plan, a copy, names. ends_s: after how
     many seconds of load `plan` ends it. service_host: of `plan`, whom base and head stand for.
     """

@@ -1,4 +1,4 @@
-"""Of the service `compare`: a plan of somebody's own in the place of one that Tollgate makes."""
+"""Of the service `compare`: a user's own plan in place of one that Tollgate makes."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ def send_to_sides(
     given: Mapping[str, str],
     wanted: CompareSetup,
 ) -> OwnPlanCompared:
-    """Write the copy of somebody's own plan, and say when its load is to end. run: the folder.
+    """Write the copy of a user's own plan, and say when its load is to end. run: the folder.
     given: its properties. Raises SettingError."""
     plan = prepared.original
     copy = run / FOLDER / plan.name
     copy.parent.mkdir(exist_ok=True)
     seed = int(property_of(given, sided.SEED, 0, "compare")) or drawn_seed()
-    usual_ms = {
-        name: int(property_of(given, name, ms, "compare")) for name, ms in OWN_TIMEOUTS_MS.items()
-    }
+    usual_ms = {k: int(property_of(given, k, ms, "compare")) for k, ms in OWN_TIMEOUTS_MS.items()}
     try:
         found = write_sided(plan, copy, given, prepared.service_host, urls, usual_ms, seed)
     except PlanError as problem:

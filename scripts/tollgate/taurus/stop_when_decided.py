@@ -9,13 +9,11 @@ It stands behind `load`, which writes the lengths of those that follow a forecas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bzt import TaurusConfigError
 from bzt.engine import Service
 from bzt.utils import BetterDict
 
-from tollgate.base.settings import SETTINGS, SecondsOrOff, SettingError, read
+from tollgate.base.settings import SecondsOrOff, SettingError, configured, read
 from tollgate.base.text import duration_text, some_of
 from tollgate.gather.early_decisions import InterimDecider, outcome
 from tollgate.record.interim_schedule import LEAST_S, InterimSchedule
@@ -34,11 +32,9 @@ NAMED = 3
 AUTOFLUSH = "jmeter.save.saveservice.autoflush"
 
 
-@dataclass(frozen=True)
+@configured
 class StopSettings:
     """Each execution ends once its verdict is settled."""
-
-    __pydantic_config__ = SETTINGS
 
     budget: SecondsOrOff = None
     """Of measuring, at most; off measures all that the plan has."""

@@ -32,13 +32,7 @@ from tollgate.base.urls import Url
 from tollgate.install import tools
 from tollgate.targets import leftovers, lock, pm2, probe, scenarios
 from tollgate.targets.reloads import Reloads, period_of
-from tollgate.taurus.shared import (
-    end_by_stdin,
-    is_running,
-    problems_as,
-    property_of,
-    under_way,
-)
+from tollgate.taurus.shared import end_by_stdin, is_running, problems_as, property_of, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 

@@ -61,7 +61,4 @@ def thread_ends(lines: Iterable[str]) -> dict[str, dict[str, int]]:
         if how not in _ENDED:
             ended.setdefault(group, Counter())[how] += 1
     instead = {FINISHED: error[1] or error[2]} if error else {}
-    return {
-        group: {instead.get(how, how): n for how, n in (+counts).items()}
-        for group, counts in ended.items()
-    }
+    return {of: {instead.get(how, how): n for how, n in (+it).items()} for of, it in ended.items()}

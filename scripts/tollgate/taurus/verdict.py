@@ -70,7 +70,6 @@ class Verdict(Reporter):
         executors = self.engine.provisioning.executors
         for executor in executors:
             refusals.require_jmeter_plan(executor)
-        refusals.refuse_names([executor.label for executor in executors])
         with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError, SettingError):
             kind, settings = refusals.checked_settings(self.settings)
             planned = [self._planned(executor) for executor in executors]
@@ -93,10 +92,6 @@ class Verdict(Reporter):
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
         under_way(self.engine).manifest = made
 
-    @property
-    def _compares(self) -> bool:
-        return kind_of(self.engine.config) == "compare"
-
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
         names = targets_of(scenario, executor.label)
@@ -111,6 +106,8 @@ class Verdict(Reporter):
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or script
         refusals.refuse_missing_files(original, executor.properties, where)
+        # What the copy that is compared has mended is no remark.
+        linted = script if kind_of(self.engine.config) == "compare" else original
         return manifest.Execution(
             name=executor.label,
             plan=plan,
@@ -134,8 +131,7 @@ class Verdict(Reporter):
             forecast=prepared.forecast,
             url=remote.url if remote else None,
             interim=prepared.interim,
-            # What the copy that is compared has mended is no remark.
-            lint=plan_lint.lint(script if self._compares else original, properties),
+            lint=plan_lint.lint(linted, properties),
             undivided_properties=prepared.undivided_properties,
         )
 
@@ -242,12 +238,9 @@ def _as_list(criteria: list | dict) -> list:
 
 def _record(engine: Engine, kind: str, **known: Any) -> manifest.Manifest:
     """The record of a run that begins now."""
-    return manifest.Manifest(
-        kind=kind,
-        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        arguments=getattr(engine, "arguments", None),
-        **known,
-    )
+    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    arguments = getattr(engine, "arguments", None)
+    return manifest.Manifest(kind=kind, started=started, arguments=arguments, **known)
 
 
 def judge_unstarted(engine: Engine) -> None:

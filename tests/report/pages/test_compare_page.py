@@ -196,7 +196,7 @@ def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks():
 
 def drawn(at, table):
     """The bar of a row."""
-    (column,) = (it for it in table.columns if it.is_drawn)
+    (column,) = (it for it in table.columns if it.kind.startswith("bar"))
     cell = table.rows[at][table.columns.index(column)]
     text = '{% import "kit/bars.html.jinja" as bars %}{{ bars.drawn(bar, scale) }}'
     return environment().from_string(text).render(bar=cell.bar, scale=column.scale)

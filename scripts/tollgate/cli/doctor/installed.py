@@ -33,14 +33,12 @@ def look() -> list[Diagnosis]:
 
 def prerequisites() -> list[Diagnosis]:
     """One for each tool of prerequisites.sh."""
-    done = subprocess.run(
-        ["/bin/sh", "-c", _LIST, str(PREREQUISITES)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", "-c", _LIST, str(PREREQUISITES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if not rows:
-        return [
-            Diagnosis(FAIL, "tools", f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}")
-        ]
+        silent = f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}"
+        return [Diagnosis(FAIL, "tools", silent)]
     return [_prerequisite(*row) for row in rows]
 
 
@@ -75,21 +73,16 @@ def _jmeter() -> Diagnosis:
     launcher = home / "bin" / "jmeter"
     yours = "JMETER_HOME" in os.environ
     if not tools.runs(launcher):
-        todo = (
-            f"set JMETER_HOME to a JMeter {tools.jmeter_version()}, or unset it"
-            if yours
-            else _INSTALL
-        )
-        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo)
+        todo = f"set JMETER_HOME to a JMeter {tools.jmeter_version()}, or unset it"
+        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo if yours else _INSTALL)
     found = f"{environment.jmeter_version()} ({home})"
     return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
 
 
 def _yours(home: Path, found: str) -> Diagnosis:
     """What an installation says of it: another version is in the way, a missing plugin is not."""
-    done = subprocess.run(
-        ["/bin/sh", str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
-    )
+    command = ["/bin/sh", str(JMETER_CHECK), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stderr if done.returncode else done.stdout
     first, *more = said.splitlines() or [""]
     if done.returncode:

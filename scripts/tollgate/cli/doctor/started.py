@@ -9,22 +9,19 @@ from bzt.engine import Configuration
 from bzt.utils import BetterDict
 
 from tollgate.base.paths import RUN_FILE, SUITE
+from tollgate.cli.plan import configuration
 from tollgate.compare.settings import read_setup
 from tollgate.study.design import read_design
 from tollgate.targets import pm2, scenarios
 from tollgate.targets.sides import copies_of_sides
 from tollgate.taurus.composition import only_service
-from tollgate.taurus.run_file import with_kinds
 from tollgate.taurus.study import apps_of
 
 
 def started(kind: str, environment: Mapping[str, str], service: str | None = None) -> list[pm2.App]:
     """service: without one all that the kind starts. Raises Pm2Error, OSError, and ValueError or
     TaurusConfigError for a file that can't be read or that names what there is not."""
-    config = Configuration()
-    if (SUITE / RUN_FILE).is_file():
-        config.load(with_kinds(SUITE / RUN_FILE))
-    config.merge(config.get("cli-aliases").get(kind, {}))
+    config = configuration([kind]) if (SUITE / RUN_FILE).is_file() else Configuration()
     measures = scenarios.kind_of(config)
     service = service or only_service(config)
     if service is not None:
@@ -39,11 +36,9 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
     mode = environment.get("MODE")
     if mode in [name for name, _ in executions]:
         executions = [it for it in executions if it[0] == mode]
-    names = [
-        target
-        for name, it in executions
-        for target in scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
-    ]
+    names = []
+    for name, it in executions:
+        names += scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
     if not names:
         return []
     declared = pm2.declared_apps()

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tollgate.base.paths import RUN_FILE
+from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.base.text import UserError
 from tollgate.cli.init import ci, texts
 from tollgate.cli.init.look import Found, InitError, look
@@ -47,14 +47,14 @@ def init(arguments: argparse.Namespace) -> int:
     name, there = texts.service_of(folder)
     if there and (arguments.source or arguments.request or arguments.url):
         raise InitError(
-            f"{folder / RUN_FILE} has the service {name!r} already: add another one by "
-            "`tollgate new target`"
+            f"{folder / RUN_FILE} has the service {name!r}: add one by `tollgate new target`"
         )
     target = None if there else _target(arguments, folder, found, remarks)
     name, app = (name, there.get("app")) if there else (target.name, target.app)
     new = _around(folder, found, app, remarks)
     if target:
-        new |= {RUN_FILE: texts.run_file(target), **target_files.new_files(target)}
+        new[RUN_FILE] = texts.HEAD + target_files.scenario(target)
+        new |= target_files.new_files(target)
     new |= _of_ci(folder, name, target.draft.secrets if target else there.get("environment") or ())
     changed = {}
     if target and (folder / RUN_FILE).exists():
@@ -121,11 +121,8 @@ def _of_routes(found: Found, remarks: list[str]) -> Draft:
     labels = {"home" if it == "/" else "-".join(filter(None, it.split("/"))): it for it in paths}
     if found.health:
         labels["-".join(filter(None, found.health.split("/")))] = found.health
-    guess = (
-        "its source has this route"
-        if found.routes or found.health
-        else "nothing says what it answers"
-    )
+    is_known = found.routes or found.health
+    guess = "its source has this route" if is_known else "nothing says what it answers"
     requests = ({"label": label, "url": it, "x-guessed": guess} for label, it in labels.items())
     left = [it for it in found.routes if it not in paths]
     more = f"; its source has {', '.join(left[:8])} as well" if left else ""
@@ -136,9 +133,10 @@ def _of_routes(found: Found, remarks: list[str]) -> Draft:
 
 def _around(folder: Path, found: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
     """The files beside taurus.yml. app: that is tested, if any is."""
-    new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.reports()}
+    new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.REPORTS_PAGE}
     if app and found.start and not texts.has_ecosystem(folder):
-        new[texts.ecosystem_name(found)] = texts.ecosystem(app, found.start)
+        # PM2's usual name would make the file an ES module where the folder's files are.
+        new[ECOSYSTEMS[found.is_module]] = texts.ecosystem(app, found.start)
         if not found.start.reads_port:
             remarks.append(
                 f"{found.start.script} listens at {found.start.port} whatever PORT says: have it "
@@ -158,7 +156,7 @@ def _of_ci(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
 
 
 def _asked(what: str, default: str) -> str:
-    """What a person at a terminal answers; the default for nobody."""
+    """The answer of the user; without a terminal the default."""
     if not _is_terminal():
         return default
     return input(f"{what} [{default}]: ").strip() or default
@@ -175,9 +173,7 @@ def _show(
     changed: Iterable[str],
     remarks: Iterable[str],
 ) -> None:
-    lines = [
-        f"{verb:8}{path}" for verb, paths in (("made", new), ("changed", changed)) for path in paths
-    ]
+    lines = [f"{verb:8}{it}" for verb, of in (("made", new), ("changed", changed)) for it in of]
     print(*(lines or ["nothing is missing"]), sep="\n")
     print(*(f"note: {it}" for it in remarks), sep="\n", end="\n" if remarks else "")
     there = f"-C {arguments.folder} " if arguments.folder != Path() else ""

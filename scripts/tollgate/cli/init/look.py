@@ -26,9 +26,7 @@ _LISTEN = re.compile(r"\.listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})\b")
 _ROUTE = re.compile(r"\.get\(\s*(['\"`])(/[^'\"`\s]*)\1")
 #: Of a file whose `.get('/...')` is a route, and no request of a browser.
 _SERVES = re.compile(r"express|fastify|koa|hono|restify|createServer|Router\(")
-_HEALTH = re.compile(
-    r"/(?:.*/)?_?(health\w*|healthz|livez?|liveness|readyz?|readiness|ping|status)"
-)
+_HEALTH = re.compile(r"/(?:.*/)?_?(health\w*|livez?|liveness|readyz?|readiness|ping|status)")
 _DEFAULT_PORT = 3000
 
 
@@ -179,11 +177,8 @@ def _sources(folder: Path, files: list[Path], entry: str) -> list[str]:
     """The text of the file that starts the service, and of others of its language."""
     first = [folder / entry] if entry else []
     suffixes = (*_SUFFIXES, ".ts")
-    others = [
-        it
-        for it in files
-        if it.suffix in suffixes and not re.search(r"test|spec", str(it.relative_to(folder)))
-    ]
+    own = (it for it in files if not re.search(r"test|spec", str(it.relative_to(folder))))
+    others = [it for it in own if it.suffix in suffixes]
     return [_text(it) for it in dict.fromkeys([*first, *others[:200]])]
 
 

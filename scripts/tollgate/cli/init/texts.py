@@ -13,13 +13,12 @@ import yaml
 
 from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.cli.init.look import Found, InitError, Start
-from tollgate.cli.new_target import files as target_files
-from tollgate.cli.new_target.files import NewTarget
 from tollgate.service.model import is_service
 
 REPORTS, FORECAST = "reports/README.md", "data/forecast.csv"
 _IGNORED = ("/.tollgate", "/reports/*", "!/reports/README.md")
-_HEAD = """\
+#: taurus.yml, up to its services.
+HEAD = """\
 # yaml-language-server: $schema=.tollgate/taurus.schema.json
 # What is tested, and what must not happen. `tollgate run --help` lists the kinds of runs, which the
 # package brings along; what stands here goes before its settings, for example
@@ -27,7 +26,8 @@ _HEAD = """\
 
 scenarios:
 """
-_REPORTS = """\
+#: The page in the folder of runs.
+REPORTS_PAGE = """\
 # Reports
 
 Each run makes a folder here. `latest` leads to the newest one, and `index.html` lists all runs.
@@ -53,19 +53,9 @@ def service_of(folder: Path) -> tuple[str, Mapping[str, Any]]:
     return next(((str(name), it) for name, it in scenarios.items() if is_service(it)), ("", {}))
 
 
-def run_file(target: NewTarget) -> str:
-    """taurus.yml of one service."""
-    return _HEAD + target_files.scenario(target)
-
-
 def has_ecosystem(folder: Path) -> bool:
     """Whether apps of PM2 are declared there."""
     return any((folder / it).exists() for it in ECOSYSTEMS)
-
-
-def ecosystem_name(found: Found) -> str:
-    """Of an ES module's folder another one than PM2's usual: the file is no module."""
-    return ECOSYSTEMS[found.is_module]
 
 
 def app_of(folder: Path, name: str, found: Found) -> str | None:
@@ -123,11 +113,6 @@ def forecast() -> str:
     middle, half = (_LEAST + _MOST) / 2, (_MOST - _LEAST) / 2
     rates = (middle - half * math.cos(math.pi * (hour - 3) / 12) for hour in range(24))
     return "hour,tps\n" + "".join(f"{hour},{rate:.1f}\n" for hour, rate in enumerate(rates))
-
-
-def reports() -> str:
-    """What stands in the folder of runs."""
-    return _REPORTS
 
 
 def ignored(folder: Path) -> str:

@@ -70,8 +70,7 @@ def _asked(arguments: argparse.Namespace) -> NewTarget:
         declared = declared_apps()
         if arguments.app not in declared:
             raise NewTargetError(
-                f"ecosystem.config.js has no app {arguments.app!r}; its apps are: "
-                f"{', '.join(declared)}"
+                f"ecosystem.config.js has no app {arguments.app!r}, only {', '.join(declared)}"
             )
     if arguments.source:
         checked(NewTarget(arguments.name))
@@ -98,16 +97,15 @@ def _from_source(arguments: argparse.Namespace, remote: Url | None) -> NewTarget
     if arguments.app is None:
         if remote is None and draft.url is None:
             raise NewTargetError(
-                f"{arguments.source} does not say where the service answers: name it by --url or "
-                "--app"
+                f"{arguments.source} does not say where the service answers: add --url or --app"
             )
         draft, remote = reached(arguments, draft, remote)
     return NewTarget(*(arguments.name, remote, arguments.app), as_jmx=arguments.jmx, draft=draft)
 
 
 def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> tuple[Draft, Url]:
-    """(the draft, where the service answers). What answers at a URL that somebody has named here
-    says which guesses are right; no other host is asked. Raises IntakeError."""
+    """(the draft, where the service answers). If the user named the URL, the
+    service there shows which guesses are right. No other host is asked. Raises IntakeError."""
     place = remote or read_remote(draft.url, arguments.name)
     source = arguments.source or ""
     is_named = source and (remote is not None or urlsplit(source).hostname == place.host)
@@ -117,9 +115,7 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
 def _next(target: NewTarget) -> str:
     name = target.name
     if target.is_router:
-        return (
-            f"Then put your own work into app/targets/{name}.js, its answers into data/{name}.csv."
-        )
+        return f"Then put your work into app/targets/{name}.js, its answers into data/{name}.csv."
     return (
         f"Then put your weights, patterns of right answers and limits below `{name}:` in "
         "taurus.yml. -stress, -capacity and -compare go with it as well."

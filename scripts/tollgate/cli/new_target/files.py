@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from lxml import etree
 
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
@@ -135,8 +134,7 @@ def mounted(app: str, target: NewTarget) -> str:
     word = target.identifier
     if re.search(rf"\b{word}\b", app):
         raise NewTargetError(
-            f"{target.name!r} would be {word} in app/app.js, where that is taken: "
-            "choose another name"
+            f"{target.name!r} would be {word} in app/app.js, which is taken: choose another name"
         )
     requires = list(_REQUIRE.finditer(app))
     listed = _LIST.search(app)
@@ -170,8 +168,7 @@ def with_service(config: str, target: NewTarget) -> str:
         except yaml.YAMLError:
             pass
     raise NewTargetError(
-        "taurus.yml has `scenarios` that can't be added to: write them in lines of their own, two "
-        "spaces in"
+        "the `scenarios` of taurus.yml can't be added to: write one a line, two spaces in"
     )
 
 
@@ -195,10 +192,8 @@ def scenario(target: NewTarget) -> str:
     place = f"url: {target.remote.url}" if target.remote else f"app: {target.app or 'fork'}"
     draft = target.drafted
     if target.as_jmx:
-        included = [
-            {"include": _fragment(target, it), "label": it["label"]} for it in draft.requests
-        ]
-        draft = replace(draft, requests=tuple(included))
+        files = ((_fragment(target, it), it["label"]) for it in draft.requests)
+        draft = replace(draft, requests=tuple({"include": it, "label": of} for it, of in files))
     head = f"`tollgate run -{target.name}`; made by `tollgate {target.made_by}`"
     return service.entry(target.name, head, place, draft)
 
@@ -243,13 +238,7 @@ def _fragments(target: NewTarget) -> dict[str, str]:
     parts = parts_of(read_service(target.name, asked), Path()).requests
     files = {}
     for it, request in zip(parts, requests, strict=True):
-        inside = xml.element(
-            *("TestFragmentController", "TestFragmentControllerGui", it.label), below=it.elements
-        )
-        comment = "A Test Fragment: it runs where a service of taurus.yml includes it, not alone."
-        document = xml.plan(it.label, comment, inside)
-        text = etree.tostring(document, encoding="UTF-8", xml_declaration=True)
-        files[_fragment(target, request)] = text.decode()
+        files[_fragment(target, request)] = xml.fragment(it.label, it.elements)
     return files
 
 

@@ -32,14 +32,7 @@ from tollgate.compare.profile.model import (
     ProfileChange,
     Why,
 )
-from tollgate.compare.profile.read import (
-    SIDES,
-    Frame,
-    Key,
-    ProfileBlock,
-    ProfileError,
-    Stacks,
-)
+from tollgate.compare.profile.read import SIDES, Frame, Key, ProfileBlock, ProfileError, Stacks
 
 Floats = NDArray[np.float64]
 #: Blocks below which no interval is worth its name.
@@ -59,9 +52,7 @@ def explain(
     Raises ProfileError where too little was answered."""
     blocks = [it for it in blocks if it.base.answered and it.head.answered]
     if (count := len(blocks)) < LEAST_BLOCKS:
-        raise ProfileError(
-            f"both sides answered in {count} blocks of the profile, and {LEAST_BLOCKS} are needed"
-        )
+        raise ProfileError(f"both sides answered in {count} blocks, and {LEAST_BLOCKS} are needed")
     renamed = _moved_files(blocks)
 
     def key_of(frame: Frame) -> Key:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,11 +22,9 @@ LITTLE = 0.1
 Moved = Literal["more", "less", "same"]
 
 
-@dataclass(frozen=True)
+@records.stored
 class ProfileChange:
     """CPU of one kind per answered request, means over the blocks in which both sides answered."""
-
-    __pydantic_config__ = records.STRICT
 
     base_us: Amount
     """Of base, in microseconds."""
@@ -44,12 +41,10 @@ class ProfileChange:
     smallest effect that matters, as a share of base's CPU; `same` otherwise."""
 
 
-@dataclass(frozen=True)
+@records.stored
 class Function:
     """A function by its own (self) time; an anonymous one counts to the named one of its file that
     called it, and native code to its caller."""
-
-    __pydantic_config__ = records.STRICT
 
     name: str
     """Its name, as V8 reports it."""
@@ -80,12 +75,10 @@ class Function:
         return bool(self.file) and not self.file.startswith("node:")
 
 
-@dataclass(frozen=True)
+@records.stored
 class Flame:
     """A frame of the differential flame graph: both sides' stacks merged from the root up. Calls
     within one package, or within Node, are one frame, but for functions whose CPU changed."""
-
-    __pydantic_config__ = records.STRICT
 
     name: str
     """Name of the function or the package."""
@@ -105,11 +98,9 @@ class Flame:
     """Whether its own CPU changed, as in `functions`."""
 
 
-@dataclass(frozen=True)
+@records.stored
 class Why:
     """Why head takes longer, as far as CPU can tell. problem: all else is empty then."""
-
-    __pydantic_config__ = records.STRICT
 
     version: Literal[3]
     """Of the meaning of this file."""

@@ -33,9 +33,8 @@ def _group(parts: Parts, place: int) -> Iterator[etree._Element]:
     rate = parts.rate * parts.weights[request.slug]
     threads = max(_FEWEST_THREADS, math.ceil(rate * (_PATIENCE_S + request.pause_s)))
     slug, timer = request.slug, _timer(request, rate, _SEED + place)
-    one = xml.controller(
-        f"one {request.label} an arrival", xml.on_first_sampler(request.copies, timer)
-    )
+    inside = xml.on_first_sampler(request.copies, timer)
+    one = xml.controller(f"one {request.label} an arrival", inside)
     number, ramp = f"${{__P({slug}_threads,{threads})}}", "${__P(warmup,5)}"
     return xml.thread_group(request.label, number, ramp, _LENGTH, one)
 

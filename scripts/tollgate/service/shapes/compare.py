@@ -58,22 +58,16 @@ def make(parts: Parts) -> etree._ElementTree:
 def _variables(parts: Parts) -> Iterator[etree._Element]:
     order = mix.sequence([it.weight for it in parts.requests], _SEED)
     period_ms = max(1, round(1000 / parts.rate))
-    told = {
+    properties = {
         mix.PROPERTY: (order, f"the label of each arrival, {mix.DIGITS} digits each"),
         mix.SEED: (_SEED, "of which a run draws the one before"),
         PERIOD: (period_ms, "from one arrival to the next, in ms"),
     }
-    rows = "".join(
-        f'<elementProp name="{name}" elementType="Argument">'
-        + xml.props(
-            Argument__name=name,
-            Argument__value=f"${{__P({name},{value})}}",
-            Argument__desc=what,
-            Argument__metadata="=",
-        )
-        + "</elementProp>"
-        for name, (value, what) in told.items()
-    )
+    rows = ""
+    for name, (value, what) in properties.items():
+        given = {"Argument__value": f"${{__P({name},{value})}}", "Argument__desc": what}
+        inner = xml.props(Argument__name=name, **given, Argument__metadata="=")
+        rows += f'<elementProp name="{name}" elementType="Argument">{inner}</elementProp>'
     inside = f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
     return xml.element("Arguments", "ArgumentsPanel", "arrivals", inside)
 

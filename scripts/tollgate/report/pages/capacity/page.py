@@ -105,15 +105,10 @@ def _near(searched: Searched) -> Searched:
     """Without the trials and points far below the interval; as it is where there is none."""
     found = searched.result
     least = _FROM * found.low if found.low is not None else 0.0
-    curves = {
-        name: tuple(it for it in points if it.rate >= least)
-        for name, points in (found.curves or {}).items()
-    }
-    return replace(
-        searched,
-        trials=tuple(it for it in searched.trials if it.achieved >= least),
-        result=replace(found, curves=curves),
-    )
+    given = (found.curves or {}).items()
+    curves = {name: tuple(it for it in points if it.rate >= least) for name, points in given}
+    trials = tuple(it for it in searched.trials if it.achieved >= least)
+    return replace(searched, trials=trials, result=replace(found, curves=curves))
 
 
 def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list[Series]:

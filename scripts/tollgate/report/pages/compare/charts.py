@@ -50,13 +50,8 @@ def histogram(counts: LabelCounts) -> Chart:
     density = [share / _lengths(edges) for share in shares]
     highest = max(each.max() for each in density)
     ends = f"{format_number(float(edges[0]))} to {format_number(float(edges[-1]))} ms"
-    rows = [
-        (
-            f"{format_number(low)} to {format_number(high)}",
-            *(f"{100 * share[at]:.1f}" for share in shares),
-        )
-        for at, (low, high) in enumerate(itertools.pairwise(edges))
-    ]
+    names = (" to ".join(map(format_number, ends)) for ends in itertools.pairwise(edges))
+    rows = [(it, *(f"{100 * of[at]:.1f}" for of in shares)) for at, it in enumerate(names)]
     columns = (Column("ms"), *numeric(*(f"{side}, %" for side in SIDES)))
     return Chart(
         title=f"{counts.label}: how many took how long",
@@ -93,10 +88,8 @@ def percentiles(counts: LabelCounts) -> Chart:
 
 
 def _pair(x: Sequence[float], values: Sequence[Sequence[float]]) -> tuple[Series, ...]:
-    return tuple(
-        Series(side, x, y, draw=LINE, colour=number)
-        for number, (side, y) in enumerate(zip(SIDES, values, strict=True))
-    )
+    pairs = enumerate(zip(SIDES, values, strict=True))
+    return tuple(Series(side, x, y, draw=LINE, colour=number) for number, (side, y) in pairs)
 
 
 def _edges(values_ms: NDArray[np.int64]) -> Floats:
@@ -137,15 +130,10 @@ def _percentile_table(
 ) -> Table:
     columns = (Column("answered"), *numeric("base, ms", "head, ms", "change"))
     pairs = zip(percents, *(values[side] for side in SIDES), strict=True)
-    rows = [
-        (
-            f"{percent:g} %",
-            format_number(base),
-            format_number(head),
-            f"{100 * (head / base - 1):+.1f} %",
-        )
-        for percent, base, head in pairs
-    ]
+    rows = []
+    for percent, *ms in pairs:
+        change = f"{100 * (ms[1] / ms[0] - 1):+.1f} %"
+        rows.append((f"{percent:g} %", *map(format_number, ms), change))
     return Table(f"{label}: percentiles of the service times", columns, rows)
 
 
@@ -167,13 +155,8 @@ def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
     last = seen[-1]
     changed = words.change(last, last.change, effect / 100)
     ends = words.interval(last, effect / 100) or "no interval"
-    series = Series(
-        "head against base",
-        at,
-        *([_percent(end) for end in ends] for ends in zip(*map(_ends, seen), strict=True)),
-        draw=JOINED,
-        colour=1,
-    )
+    found = ([_percent(end) for end in each] for each in zip(*map(_ends, seen), strict=True))
+    series = Series("head against base", at, *found, draw=JOINED, colour=1)
     low, high = _reach(series, effect)
     room = (high - low) / 15
     beyond = any(not low <= it <= high for it in _known(series))
@@ -214,8 +197,7 @@ def _look_table(
     key: tuple[str, str], at: Sequence[float], seen: Sequence[Finding], effect: float
 ) -> Table:
     columns = (*numeric("s", "change", "at least", "at most"), Column("verdict"))
-    rows = [
-        (f"{moment:g}", *(words.change(it, end, effect) for end in _ends(it)), it.verdict)
-        for moment, it in zip(at, seen, strict=True)
-    ]
+    changes = ([words.change(it, end, effect) for end in _ends(it)] for it in seen)
+    known = zip(at, changes, seen, strict=True)
+    rows = [(f"{moment:g}", *change, it.verdict) for moment, change, it in known]
     return Table(f"{key[1]} of {key[0]}, look by look", columns, rows)

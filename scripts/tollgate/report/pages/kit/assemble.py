@@ -110,18 +110,10 @@ def render(template: str, head: Head, **values: object) -> str:
     """A page as text. template: its path below pages/; it extends kit/page.html.jinja and takes
     these values. Raises PageError where an npm package is not installed."""
     scripts, styles = [_script(path) for path in SCRIPTS], [_read(path) for path in STYLES]
-    return (
-        environment()
-        .get_template(template)
-        .render(
-            **values,
-            head=head,
-            contents=Contents(),
-            policy=_policy(scripts, styles),
-            scripts=[_raw("script", it) for it in scripts],
-            styles=[_raw("style", it) for it in styles],
-        )
-    )
+    values |= {"head": head, "contents": Contents(), "policy": _policy(scripts, styles)}
+    values["scripts"] = [_raw("script", it) for it in scripts]
+    values["styles"] = [_raw("style", it) for it in styles]
+    return environment().get_template(template).render(**values)
 
 
 @cache

@@ -13,11 +13,11 @@ from tollgate.record import manifest
 from tollgate.report.pages.kit import assemble
 from tollgate.report.pages.kit.assemble import Head, PageError, Remark
 from tollgate.report.pages.runs import charts, texts
-from tollgate.report.pages.runs.changes import FEWEST, LEAST, TrendChange, runs_needed
 from tollgate.report.pages.runs.model import Folder
 from tollgate.report.pages.runs.read import VERDICT, read
 from tollgate.report.pages.runs.trends import SHOWN, Trend, TrendLine, trends
 from tollgate.report.table import Column, Table
+from tollgate.stats.changes import FEWEST, LEAST, TrendChange, runs_needed
 
 NAME = "index.html"
 #: How the page's title begins, by which it is known again.

@@ -76,9 +76,8 @@ def _series(line: TrendLine, colour: int) -> list[Series]:
 def _spans(line: TrendLine) -> list[ChartSpan]:
     """Where a new level begins: between its first run and the one before."""
     at = [float(line.points[it.at].at + 1) for it in line.changes]
-    return [
-        ChartSpan(x - 0.5, x, CHANGE, f"{line.execution}: another level from here on") for x in at
-    ]
+    what = f"{line.execution}: another level from here on"
+    return [ChartSpan(x - 0.5, x, CHANGE, what) for x in at]
 
 
 def _summary(trend: Trend, lines: Sequence[TrendLine]) -> str:
@@ -92,24 +91,16 @@ def _summary(trend: Trend, lines: Sequence[TrendLine]) -> str:
 def _in_words(trend: Trend, line: TrendLine) -> str:
     if not line.changes:
         return texts.unchanged(line)
-    return "; ".join(
-        f"{texts.moved(line, it)} since {texts.time_of(trend.first(line, it))}"
-        for it in line.changes
-    )
+    since = ((texts.moved(line, it), texts.time_of(trend.first(line, it))) for it in line.changes)
+    return "; ".join(f"{moved} since {at}" for moved, at in since)
 
 
 def _numbers(trend: Trend, lines: Sequence[TrendLine]) -> Table:
     columns = [Column("run"), Column("UTC", "term")]
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
     values = [{it.at: format_number(it.value) for it in line.points} for line in lines]
-    rows = [
-        (
-            str(at + 1),
-            TableCell(texts.time_of(run), href=run.page or ""),
-            *(it.get(at, "-") for it in values),
-        )
-        for at, run in enumerate(trend.runs)
-    ]
+    names = (TableCell(texts.time_of(run), href=run.page or "") for run in trend.runs)
+    rows = [(str(at + 1), it, *(of.get(at, "-") for of in values)) for at, it in enumerate(names)]
     return Table(lines[0].name, columns, rows)
 
 

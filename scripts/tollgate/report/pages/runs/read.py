@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tollgate.base.paths import HISTORY
 from tollgate.judge.verdicts import ORDER
 from tollgate.record import manifest
 from tollgate.report.pages.runs.model import Folder, Listed, ListedExecution, RunFigure
@@ -51,14 +52,15 @@ class UnreadableError(Exception):
 
 
 def read(folder: Path) -> Folder:
-    """All runs directly below a folder. A link to one of them, such as `latest`, is none itself."""
+    """All runs directly below a folder. A link to one of them, such as `latest`, is none itself,
+    and neither is the history."""
     runs, unreadable, others = [], [], []
     for run in sorted(folder.iterdir()):
-        if run.name.startswith(".") or not _is_folder(run, folder):
+        if run.name.startswith(".") or run.name == HISTORY.name or not _is_folder(run, folder):
             continue
         try:
             if any((run / name).exists() for name in (manifest.NAME, VERDICT)):
-                runs.append(_listed(run))
+                runs.append(listed(run))
             else:
                 others.append(run.name)
         except UnreadableError as problem:
@@ -77,8 +79,9 @@ def _is_folder(path: Path, of: Path) -> bool:
         return False
 
 
-def _listed(run: Path) -> Listed:
-    """Raises UnreadableError where neither of the two files can be read."""
+def listed(run: Path) -> Listed:
+    """What the files of a run's folder say. Raises UnreadableError where neither of the two can be
+    read."""
     planned, no_plan = _try(run / manifest.NAME)
     judged, no_verdict = _try(run / VERDICT)
     if planned is None and judged is None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tollgate.base.text import format_interval, format_number
 from tollgate.report.pages.kit.tones import BETTER, MOVED, WORSE
-from tollgate.report.pages.runs.changes import TrendChange
 from tollgate.report.pages.runs.model import Folder, Listed
 from tollgate.report.pages.runs.trends import Trend, TrendLine
+from tollgate.stats.changes import TrendChange
 
 NO_VERDICT = "no verdict"
 _GIT = 9
@@ -104,9 +104,7 @@ def differences(around: Sequence[Listed]) -> str:
 def _between(before: Listed, after: Listed) -> str:
     old, new = before.versions, after.versions
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
-    return "; ".join(
-        f"{name} {version(old.get(name))} to {version(new.get(name))}" for name in names
-    )
+    return "; ".join(f"{it} {version(old.get(it))} to {version(new.get(it))}" for it in names)
 
 
 def version(found: str | None) -> str:

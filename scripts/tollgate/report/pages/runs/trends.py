@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.report.pages.runs.changes import FEWEST, TrendChange, changes, runs_needed
 from tollgate.report.pages.runs.model import Listed, ListedExecution, RunFigure
+from tollgate.stats.changes import FEWEST, TrendChange, changes, runs_needed
 
 #: Runs that a trend looks back on; older ones stay in the list.
 NEWEST = 100
@@ -101,7 +101,7 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
     changes. runs: newest first."""
     groups: dict[tuple, list[tuple[Listed, list[ListedExecution]]]] = defaultdict(list)
     for run in reversed(list(runs)):
-        for setup, executions in _setups(run).items():
+        for setup, executions in setups(run).items():
             groups[setup].append((run, executions))
     found = [_trend(setup, members) for setup, members in groups.items()]
     found = [it for it in found if len(it.runs) > 1 and it.lines]
@@ -109,8 +109,8 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
     return [*_marked(found[:SHOWN]), *found[SHOWN:]]
 
 
-def _setups(run: Listed) -> dict[tuple, list[ListedExecution]]:
-    """The executions of a run, by what has to be the same in runs that are compared."""
+def setups(run: Listed) -> dict[tuple, list[ListedExecution]]:
+    """The executions of a run, by what has to be the same in runs that are comparable."""
     alike: dict[tuple, list[ListedExecution]] = defaultdict(list)
     for it in run.executions:
         # Without the plan's SHA-256 nothing says that two runs sent the same.
@@ -147,9 +147,7 @@ def _figures(executions: Sequence[ListedExecution]) -> Iterator[tuple[ListedExec
 
 
 def _line(
-    execution: str,
-    targets: Sequence[tuple[str, str, str]],
-    found: Sequence[tuple[int, RunFigure]],
+    execution: str, targets: Sequence[tuple[str, str, str]], found: Sequence[tuple[int, RunFigure]]
 ) -> TrendLine:
     newest = found[-1][1]
     points = [TrendPoint(at, it.observed, it.low, it.high) for at, it in found]

@@ -78,13 +78,9 @@ def runs_needed(figures: int, moved: int = 0) -> int:
     """How many runs it takes until a figure can be marked at all, if half of them lie beyond all
     the others. figures: how many are looked at together, this one among them, of which so many
     moved too."""
-    rare = _rare(figures, moved)
+    # The chance that one figure more than those which moved has to reach, see _threshold.
+    rare = _FALSE * min(moved + 1, figures) / figures
     return next(runs for runs in count(FEWEST) if clear_chance(runs, runs // 2) <= rare)
-
-
-def _rare(figures: int, moved: int) -> float:
-    """The chance that one figure more than those which moved has to reach, see _threshold."""
-    return _FALSE * min(moved + 1, figures) / figures
 
 
 def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:
@@ -116,10 +112,16 @@ def _moved(values: NDArray[np.float64], cuts: list[int]) -> tuple[TrendChange, .
 def _place(values: NDArray[np.float64]) -> int:
     """Index at which the new level begins: where two medians fit best, by absolute deviations.
     Ranks alone, which know no sizes, would put the larger of two steps between both."""
-    cuts = range(SIDE, len(values) - SIDE + 1)
-    sums = np.array([_spread(values[:at]) + _spread(values[at:]) for at in cuts])
+    cuts, sums = deviations(values, SIDE)
     # Of cuts that fit alike the first, whatever rounding makes of their sums.
     return cuts[int(np.argmax(sums <= sums.min() + 1e-9 * np.abs(values).sum()))]
+
+
+def deviations(values: NDArray[np.float64], side: int) -> tuple[range, NDArray[np.float64]]:
+    """The cuts that leave so many runs on either side, and for each the sum of absolute deviations
+    from the two medians."""
+    cuts = range(side, len(values) - side + 1)
+    return cuts, np.array([_spread(values[:at]) + _spread(values[at:]) for at in cuts])
 
 
 def _spread(values: NDArray[np.float64]) -> float:
@@ -177,7 +179,7 @@ def _by_chance(runs: int) -> NDArray[np.float64]:
 
 def _at_most(runs: int, strength: float) -> float:
     """No less than the chance of so strong a cut, however small that is."""
-    shares = _shares_of_sums(runs)
+    shares = shares_of_sums(runs, runs // 2)
     sums, total = np.arange(shares.shape[1]), 0.0
     for size in range(SIDE, runs // 2 + 1):
         spread = math.sqrt(size * (runs - size) * (runs + 1) / 3)
@@ -188,10 +190,9 @@ def _at_most(runs: int, strength: float) -> float:
 
 
 @cache
-def _shares_of_sums(runs: int) -> NDArray[np.float64]:
+def shares_of_sums(runs: int, most: int) -> NDArray[np.float64]:
     """float[size, sum]: which share of all choices of so many of the ranks 1 to runs has that sum;
-    size up to half of them."""
-    most = runs // 2
+    size up to `most`."""
     ways = np.zeros((most + 1, most * (2 * runs - most + 1) // 2 + 1))
     ways[0, 0] = 1
     for rank in range(1, runs + 1):

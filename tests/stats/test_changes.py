@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tollgate.report.pages.runs.changes import (
+from tollgate.stats.changes import (
     FEWEST,
     LEAST,
     SIDE,

@@ -1,0 +1,5 @@
+"""What earlier runs found, a small record each, as series with their steps.
+
+In: a judged run; the records of any number of CI jobs. Out: JSON lines, a file for each run;
+series, their steps, and what has risen since the anchor.
+"""

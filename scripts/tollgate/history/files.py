@@ -1,0 +1,115 @@
+"""The files of the history: JSON lines, a file for each run.
+
+A run writes a file of its own, whole or not at all, under a name that no other run has. Any number
+of jobs may therefore write at once, copy their files together or commit them to one branch: nothing
+is overwritten, and git has nothing to merge. The folder of the run has the same line once more, so
+that what a cache lost can be taken from the artifacts of its job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tollgate.base import atomic, records
+from tollgate.base.paths import HISTORY
+from tollgate.base.text import UserError, shown
+from tollgate.history.make import record_of
+from tollgate.history.model import VERSION, HistoryRecord
+from tollgate.report.json_model import plain
+from tollgate.report.pages.run.write import Judged
+
+_LINES = "*.jsonl"
+#: Of a run, in its own folder.
+_OWN = "history.jsonl"
+#: JSON lines of a run's folder that are no history.
+_OTHERS = ("workers.jsonl",)
+
+
+def add(run: Path, known: Judged, is_shared: bool) -> None:
+    """Write what a run leaves into its folder, and if that is shared with other runs, into the
+    history beside it."""
+    record = record_of(run, known)
+    if record is None:
+        return
+    atomic.write(run / _OWN, _line(record))
+    if is_shared:
+        _write(record, run.parent / HISTORY.name)
+
+
+def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
+    """Write each run's file into a folder, unless it is there; returns how many were new."""
+    return sum(_write(it, folder) is not None for it in found)
+
+
+def read(places: Sequence[Path]) -> list[HistoryRecord]:
+    """The records of files and folders, each run once, oldest first. A folder's are those of its
+    files of JSON lines, and of each run and each folder `history` below it. Raises UserError, one
+    line."""
+    known: dict[str, HistoryRecord] = {}
+    for place in places:
+        files = [*_files(place)]
+        if not files:
+            raise UserError(
+                f"{place} has no records of runs ({_LINES}): each run leaves one in "
+                f"reports/{HISTORY.name}; make a run, or name another file or folder"
+            )
+        for file in files:
+            known |= {it.id: it for it in _lines(file)}
+    return sorted(known.values(), key=lambda it: (it.started, it.run, it.id))
+
+
+def _write(record: HistoryRecord, folder: Path) -> Path | None:
+    """None where the file is there already."""
+    path = folder / f"{record.run}-{record.id[:8]}.jsonl"
+    if path.exists():
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    # Another job may write the same run's file at this moment: each makes its own first.
+    own = folder / f".{os.urandom(8).hex()}"
+    atomic.write(own, _line(record))
+    own.replace(path)
+    return path
+
+
+def _line(record: HistoryRecord) -> str:
+    return json.dumps(plain(record), separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _files(place: Path) -> Iterator[Path]:
+    if not place.is_dir():
+        yield from [place] if place.is_file() else []
+        return
+    below = (f"{HISTORY.name}/{_LINES}", _OWN)
+    found = {*place.glob(_LINES), *(path for it in below for path in place.rglob(it))}
+    yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in _OTHERS)
+
+
+def _lines(file: Path) -> Iterator[HistoryRecord]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UserError(f"{file} can't be read: {problem}") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            yield records.parse(HistoryRecord, _object(line))
+        except (ValueError, RecursionError) as problem:
+            raise UserError(
+                f"{file}:{number} is no record of a run: {problem}; remove the line, or name "
+                "the files that are"
+            ) from None
+
+
+def _object(line: str) -> dict[str, Any]:
+    fields = json.loads(line)
+    if not isinstance(fields, dict):
+        raise ValueError(f"it holds no object but {shown(fields, 40)}")
+    version = fields.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise ValueError(f"version is {version}, and this Tollgate reads {VERSION}: update it")
+    return fields

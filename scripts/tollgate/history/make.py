@@ -1,0 +1,82 @@
+"""What a run leaves in the history, from its folder and the verdict on it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tollgate.compare.model import SHARES
+from tollgate.compare.result import Comparison
+from tollgate.history.model import (
+    POINTS,
+    RATIO,
+    VERSION,
+    HistoryExecution,
+    HistoryRecord,
+    Measure,
+)
+from tollgate.record import manifest
+from tollgate.report.pages.run.write import Judged
+from tollgate.report.pages.runs import read
+from tollgate.report.pages.runs.model import RunFigure
+from tollgate.report.pages.runs.trends import setups
+
+
+def record_of(run: Path, known: Judged) -> HistoryRecord | None:
+    """None of a run whose values are no measurements, as of one that is INVALID.
+
+    Raises what the reading of run.json and verdict.json raises."""
+    listed = read.listed(run)
+    if not listed.counts:
+        return None
+    made = [_compared(it.name, it.comparison) for it in known.verdict.executions if it.comparison]
+    compared = {it.name for it in made}
+    for setup, executions in setups(listed).items():
+        for it in (it for it in executions if it.name not in compared):
+            figures = tuple(_measured(each) for each in it.figures if each.observed is not None)
+            made.append(HistoryExecution(it.name, _digest(setup), None, None, figures))
+    return HistoryRecord(
+        version=VERSION,
+        id=manifest.digest(run / manifest.NAME),
+        run=run.name,
+        kind=listed.kind,
+        started=known.record.started,
+        verdict=known.verdict.verdict,
+        environment=known.record.environment,
+        executions=tuple(it for it in made if it.measures),
+    )
+
+
+def _compared(name: str, found: Comparison) -> HistoryExecution:
+    record, settings = found.record, found.gate.settings
+    slowed = tuple(sorted(record.injected.items()))
+    measures = (
+        Measure(
+            label=it.label,
+            metric=it.metric,
+            unit=POINTS if it.metric in SHARES else RATIO,
+            value=_digits(it.change),
+            low=_digits(it.low),
+            high=_digits(it.high),
+            # Of a short request it depends on base's time; no step may on the chance of a night.
+            effect=float(f"{settings.effect_of(it.metric, it.base):.2g}"),
+        )
+        for it in found.gating
+        if it.change is not None
+    )
+    setup = _digest((record.mode, record.processes, record.coin, slowed))
+    return HistoryExecution(name, setup, record.base, record.head, tuple(measures))
+
+
+def _measured(figure: RunFigure) -> Measure:
+    metric = figure.criterion if figure.window else figure.subject
+    low, high = _digits(figure.low), _digits(figure.high)
+    return Measure(figure.label, metric, figure.unit, _digits(figure.observed), low, high, None)
+
+
+def _digest(setup: object) -> str:
+    return hashlib.sha256(repr(setup).encode()).hexdigest()[:12]
+
+
+def _digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")

@@ -1,0 +1,102 @@
+"""The record that a run leaves in the history: one line of JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from tollgate.base import records
+from tollgate.base.fields import Digest, Positive, Text
+from tollgate.compare.record import SideRecord
+from tollgate.judge.verdicts import VerdictName
+from tollgate.record.environment import Environment
+
+TITLE = "A line of Tollgate's history"
+VERSION = 1
+#: Units of what a comparison found: both are held against 0, and neither depends on the machine.
+RATIO, POINTS = "ratio", "points"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One value of one label."""
+
+    __pydantic_config__ = records.STRICT
+
+    label: str
+    """The label; `all labels` for all requests of a mix together, empty for all samplers."""
+    metric: Text
+    """The metric of a comparison, or the subject of a criterion."""
+    unit: Text
+    """`ratio`: head / base - 1. `points`: head - base, of shares of 1. Of a run that compares
+    nothing the unit of the criterion."""
+    value: float
+    """The value, with six digits."""
+    low: float | None
+    """Lower end of the run's own interval; null where it has none."""
+    high: float | None
+    """Upper end of it."""
+    effect: Positive | None
+    """The smallest rise that mattered to the comparison, in the same unit, with two digits; null of
+    other runs."""
+
+    @property
+    def level(self) -> float:
+        """What a series follows: a change as a factor, so that its steps are shares of it."""
+        return 1 + self.value if self.effect is not None else self.value
+
+
+@dataclass(frozen=True)
+class HistoryExecution:
+    """One execution, with what it measured."""
+
+    __pydantic_config__ = records.STRICT
+
+    name: Text
+    """The name of the execution."""
+    setup: Text
+    """A digest of what has to be the same for values to be comparable: of a comparison its mode,
+    processes, coin and slowdowns; of other runs plan, load, targets and machine."""
+    anchor: SideRecord | None
+    """What a comparison held head against; null of other runs."""
+    head: SideRecord | None
+    """What a comparison judged; null of other runs."""
+    measures: tuple[Measure, ...]
+    """What was measured: of a comparison the metrics that decide."""
+
+
+@dataclass(frozen=True)
+class HistoryRecord:
+    """One run, as the history keeps it."""
+
+    __pydantic_config__ = records.STRICT
+
+    version: Literal[1]
+    """Raised when the meaning of a field changes."""
+    id: Digest
+    """SHA-256 of the run's run.json, in hexadecimal: lines with one id are of the same run."""
+    run: Text
+    """The name of the run's folder."""
+    kind: Text
+    """The kind of run."""
+    started: Text
+    """When it began, in ISO 8601 with its time zone."""
+    verdict: VerdictName
+    """The run's verdict."""
+    environment: Environment
+    """The machine, the versions and the commit of the suite."""
+    executions: tuple[HistoryExecution, ...]
+    """The executions that measured something."""
+
+    def commit_of(self, execution: HistoryExecution) -> str | None:
+        """The commit that was measured, as git takes it; where it had changes, the one below them.
+        None where nobody knows."""
+        head = execution.head
+        if head and head.revision:
+            return head.revision
+        if head:
+            found = re.search(r"working tree at ([0-9a-f]{7,40})", head.description)
+            return found and found[1]
+        known = self.environment["commit"].removesuffix("-dirty")
+        return None if known == "unknown" else known

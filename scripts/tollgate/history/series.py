@@ -1,0 +1,189 @@
+"""Records as series: one for each metric and label, with its steps, and what gates. Pure.
+
+Values are held against each other only where they are comparable: of a comparison where anchor and
+setup are the same, of any other run where load and machine are. Of what is not comparable with the
+newest run nothing is shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tollgate.compare.record import SideRecord
+from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
+from tollgate.stats.changes import LEAST
+from tollgate.stats.steps import Step, is_above, steps
+
+#: How often a night may find a step in any of all series that gate, were nothing ever to change:
+#: less than once in the 91 nights of a quarter.
+FALSE_ALARM = 0.01
+#: A step counts from this share of the effect on, as an estimate does that fails a comparison.
+_OF_EFFECT = 0.5
+#: Runs that say where a series lies now.
+RECENT = 10
+#: Runs whose own intervals suffice, where there are as many.
+_CERTAIN = 2
+
+
+@dataclass(frozen=True)
+class Series:
+    """One metric of one label. at: of each measure the index of its run among those of the
+    execution, oldest first."""
+
+    label: str
+    metric: str
+    unit: str
+    at: tuple[int, ...]
+    measures: tuple[Measure, ...]
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`p95 of sum`."""
+        return f"{self.metric} of {self.label}" if self.label else self.metric
+
+    @property
+    def values(self) -> list[float]:
+        """The levels, see Measure."""
+        return [it.level for it in self.measures]
+
+    @property
+    def effect(self) -> float | None:
+        """Of the newest run."""
+        return self.measures[-1].effect
+
+    @property
+    def level(self) -> list[float]:
+        """The values since the last step."""
+        return self.values[self.steps[-1].at if self.steps else 0 :]
+
+    @property
+    def now(self) -> float:
+        """Where the series lies now, as the newest runs of its level say: a value of a Measure."""
+        middle = float(np.median(self.level[-RECENT:]))
+        return middle if self.effect is None else middle - 1
+
+    @property
+    def is_risen(self) -> bool:
+        """Whether it lies above the anchor by more than the effect, beyond doubt: by its newest
+        runs together, or by the own interval of each of the newest two, of a first run by its
+        own."""
+        if self.effect is None:
+            return False
+        newest = [it.low for it in self.measures[-_CERTAIN:]]
+        are_certain = all(low is not None and low > self.effect for low in newest)
+        return are_certain or is_above(self.level, 1 + self.effect)
+
+    def newly_risen(self, newest: int) -> tuple[Step, ...]:
+        """Upward steps that the newest so many runs made certain; they gate."""
+        if self.effect is None:
+            return ()
+        since = len(self.measures) - newest
+        return tuple(it for it in self.steps if it.rise > 0 and it.seen >= since)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """All runs of one execution that are comparable with the newest, oldest first."""
+
+    kind: str
+    name: str
+    runs: tuple[tuple[HistoryRecord, HistoryExecution], ...]
+    series: tuple[Series, ...]
+    left_out: int
+    """Runs of the same execution that are not comparable."""
+
+    @property
+    def anchor(self) -> SideRecord | None:
+        """What its comparisons held head against."""
+        return self.runs[-1][1].anchor
+
+    def commit(self, at: int) -> str | None:
+        """That of one of the runs."""
+        record, execution = self.runs[at]
+        return record.commit_of(execution)
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """The steps of all series, those that may be one together, oldest first."""
+        found: list[Move] = []
+        every = [(each, it) for each in self.series for it in each.steps]
+        for series, step in sorted(every, key=lambda it: (it[1].at, it[1].last)):
+            first, last = series.at[step.first], series.at[step.last]
+            before = series.at[step.first - 1]
+            like = next((it for it in found if first <= it.last and last >= it.first), None)
+            if like:
+                found.remove(like)
+                before, first = max(before, like.before), max(first, like.first)
+                last = min(last, like.last)
+            found.append(Move(before, first, last, (*(like.of if like else ()), (series, step))))
+        return sorted(found, key=lambda it: it.first)
+
+
+@dataclass(frozen=True)
+class Move:
+    """Steps of several series that may have one cause. before: index of the last run that is
+    certainly on the old level; first, last: of the first on the new one, which may be any of
+    them."""
+
+    before: int
+    first: int
+    last: int
+    of: tuple[tuple[Series, Step], ...]
+
+
+def executions(records: Sequence[HistoryRecord], anchor: str | None = None) -> list[Execution]:
+    """What is comparable with the newest run of each execution. records: oldest first. anchor: a
+    revision, the beginning of one, or an address; of comparisons with others nothing counts."""
+    runs: dict[tuple[str, str], list[tuple[HistoryRecord, HistoryExecution]]] = defaultdict(list)
+    for record in records:
+        for it in record.executions:
+            if anchor is None or (it.anchor and _is(it.anchor, anchor)):
+                runs[record.kind, it.name].append((record, it))
+    found = []
+    for (kind, name), every in runs.items():
+        alike = tuple(it for it in every if _key(it[1]) == _key(every[-1][1]))
+        left_out = len(every) - len(alike)
+        found.append(Execution(kind, name, alike, tuple(_series(alike)), left_out))
+    # Those that gate share what may be falsely found; each of the others has it alone.
+    gating = [it for each in found if each.anchor for it in each.series]
+    return [_with_steps(it, gating if it.anchor else it.series) for it in found]
+
+
+def _is(side: SideRecord, wanted: str) -> bool:
+    known = (side.revision or "", side.url or "", side.description)
+    return any(it.startswith(wanted) for it in known) or f"({wanted})" in side.description
+
+
+def _key(execution: HistoryExecution) -> tuple[str, ...]:
+    anchor = execution.anchor
+    what = (anchor.revision or anchor.url or anchor.description) if anchor else ""
+    return execution.setup, what
+
+
+def _series(runs: Sequence[tuple[HistoryRecord, HistoryExecution]]) -> Iterator[Series]:
+    found: dict[tuple[str, str, str], list[tuple[int, Measure]]] = defaultdict(list)
+    for at, (_, execution) in enumerate(runs):
+        for it in execution.measures:
+            found[it.label, it.metric, it.unit].append((at, it))
+    for key, measured in found.items():
+        at, measures = zip(*measured, strict=True)
+        yield Series(*key, at, measures)
+
+
+def _with_steps(execution: Execution, among: Sequence[Series]) -> Execution:
+    varied = max(1, sum(len({*it.values}) > 1 for it in among))
+    series = (
+        replace(it, steps=tuple(steps(it.values, FALSE_ALARM / varied, _least(it))))
+        for it in execution.series
+    )
+    return replace(execution, series=tuple(series))
+
+
+def _least(series: Series) -> float:
+    return LEAST if series.effect is None else _OF_EFFECT * series.effect

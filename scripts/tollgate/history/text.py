@@ -1,0 +1,156 @@
+"""The history on the console: what each series shows, its steps, and the commits between. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tollgate.base.text import format_number, one_line
+from tollgate.history.model import POINTS, HistoryRecord, Measure
+from tollgate.history.series import Execution, Move, Series
+from tollgate.judge.verdicts import FAIL, PASS, unit_suffix
+from tollgate.record.environment import Environment
+from tollgate.report.table import CODE, INFORMATIONAL, VERDICT, Column, Table, to_console
+from tollgate.stats.steps import Step
+
+#: The lines of `git log` from one commit to another, the newest first; None where git knows one of
+#: them not.
+Log = Callable[[str, str], list[str] | None]
+_SHORT = 7
+_COLUMNS = (Column("", VERDICT), Column("label", CODE), Column("metric"))
+
+
+def reasons(execution: Execution, newest: int) -> list[str]:
+    """Why the gate fails: a line for each series. newest: of so many runs each step counts."""
+    found = []
+    for each in execution.series:
+        where = f"{execution.name}: {each.name}"
+        if each.is_risen:
+            limit = _change(each, each.effect)
+            found.append(
+                f"{where} has risen by {_change(each, each.now)} since the anchor: more "
+                f"than the effect of {limit.lstrip('+')}, beyond doubt"
+            )
+        for step in each.newly_risen(newest):
+            runs = len(each.measures) - step.seen
+            when = "with the newest run" if runs == 1 else f"{runs} runs ago"
+            found.append(f"{where} has a step of {_step(each, step)}, known {when}")
+    return found
+
+
+def lines(execution: Execution, newest: int, log: Log, colour: bool = False) -> Iterator[str]:
+    """The part of one execution. newest: as in `reasons`. log: between two commits."""
+    yield _heading(execution)
+    yield from to_console(_table(execution, newest), colour)
+    for move in execution.moves:
+        yield from _moved(execution, move, log)
+
+
+def _heading(execution: Execution) -> str:
+    dates = [record.started[:10] for record, _ in execution.runs]
+    anchor, runs = execution.anchor, len(dates)
+    against = f" against {one_line(anchor.description)}" if anchor else ""
+    text = f"{execution.kind}, {one_line(execution.name)}{against}: {runs} run{'s' * (runs > 1)}"
+    text += f", {dates[0]} to {dates[-1]}"
+    if execution.left_out:
+        text += f"; {execution.left_out} with another anchor, setup or machine left out"
+    return text
+
+
+def _table(execution: Execution, newest: int) -> Table:
+    columns = (*_COLUMNS, Column("since the anchor" if execution.anchor else "now", "number"))
+    columns += (Column("newest run", "number"), Column("steps", "number"))
+    rows = [
+        (
+            _verdict(each, newest),
+            each.label,
+            each.metric,
+            _value(each, each.now),
+            _measured(each, each.measures[-1]),
+            str(len(each.steps)),
+        )
+        for each in execution.series
+    ]
+    return Table(execution.name, columns, rows)
+
+
+def _verdict(series: Series, newest: int) -> str:
+    if series.effect is None:
+        return INFORMATIONAL
+    return FAIL if series.is_risen or series.newly_risen(newest) else PASS
+
+
+def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
+    """A step: what moved, between which runs, and what else was different."""
+    before, last = (execution.runs[it][0] for it in (move.before, move.last))
+    yield ""
+    yield ", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of)
+    known = min(execution.runs[each.at[step.seen]][0].started for each, step in move.of)
+    yield f"  between {before.run} and {last.run}, known since {known[:10]}"
+    yield from (f"  {it}" for it in _commits(execution.commit(move.before), execution, move, log))
+    if others := _differences(before.environment, last.environment):
+        yield f"  also changed: {', '.join(others)}"
+
+
+def _commits(old: str | None, execution: Execution, move: Move, log: Log) -> list[str]:
+    new = execution.commit(move.last)
+    if old is None or new is None:
+        return ["which commits lie between is not known: a run had none"]
+    if old.startswith(new) or new.startswith(old):
+        return [f"both runs measured {old[:_SHORT]}: no commit of this repository did it"]
+    found = log(old, new)
+    if found is None:
+        both = f"{old[:_SHORT]}..{new[:_SHORT]}"
+        return [f"{both} is not in this repository: `git fetch` it, or name another --repository"]
+    return [one_line(it) for it in found] or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
+
+
+def _differences(old: Environment, new: Environment) -> list[str]:
+    """What may have moved a series besides a commit."""
+    pairs = zip(_parts(old), _parts(new), strict=True)
+    found = [f"{name} {was} to {now}" for (name, was), (_, now) in pairs if was != now]
+    names = {**old["plans"], **new["plans"]}
+    plans = [it for it in names if old["plans"].get(it) != new["plans"].get(it)]
+    return found + [f"the plan {it}" for it in plans]
+
+
+def _parts(known: Environment) -> list[tuple[str, str]]:
+    machine = [("CPU", known["cpu"]), ("cores", str(known["cores"])), ("system", known["os"])]
+    return [*machine, *((name, str(it)) for name, it in known["versions"].items())]
+
+
+def _value(series: Series, value: float) -> str:
+    if series.effect is not None:
+        return _change(series, value)
+    return f"{format_number(value)}{unit_suffix(series.unit)}"
+
+
+def _measured(series: Series, measure: Measure) -> str:
+    if measure.low is None or measure.high is None:
+        return _value(series, measure.value)
+    ends = (_value(series, it) for it in (measure.low, measure.high))
+    return f"{_value(series, measure.value)} ({' to '.join(ends)})"
+
+
+def _step(series: Series, step: Step) -> str:
+    amount = step.after - step.before if series.unit == POINTS else step.rise
+    return _change(series, amount)
+
+
+def _change(series: Series, amount: float) -> str:
+    """`+4.8 %`, of shares `+0.52 points`."""
+    digits, unit = (2, "points") if series.unit == POINTS else (1, "%")
+    text = f"{100 * amount:+.{digits}f}"
+    return f"{text if float(text) else text.lstrip('+-')} {unit}"
+
+
+def summary(records: Sequence[HistoryRecord], found: Sequence[str], newest: int) -> Iterator[str]:
+    """The gate's answer. found: its reasons."""
+    if not found:
+        runs = f"{len(records)} run{'s' * (len(records) > 1)}"
+        yield (
+            f"{PASS}: nothing has risen since the anchor beyond its effect, and the newest "
+            f"{newest} of {runs} found no step upwards"
+        )
+        return
+    yield f"{FAIL}: {len(found)} reason{'s' * (len(found) > 1)}"
+    yield from (f"  {FAIL} {it}" for it in found)

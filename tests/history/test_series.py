@@ -1,0 +1,117 @@
+"""Only what is comparable is one series; a rise since the anchor and new steps gate."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from support.histories import ANCHOR, changed, measure, nights, noise, record, stepped
+from tollgate.history.series import executions
+
+NEWEST = 7
+
+
+def only(records, **more):
+    (found,) = executions(records, **more)
+    return found
+
+
+def ratios(seed, nights, *steps, before=0.0):
+    rng = np.random.default_rng(seed)
+    return before + np.expm1(stepped(nights, *steps) + noise(rng, nights, wild=0))
+
+
+def test_a_step_gates_for_as_many_runs_as_were_asked_for_and_is_shown_for_ever():
+    changes = ratios(1, 80, (40, 0.05), before=-0.2)
+    seen = only(nights(changes)).series[0].steps[0].seen
+    for runs in range(seen, len(changes) + 1):
+        (series,) = only(nights(changes[:runs])).series
+        assert bool(series.newly_risen(NEWEST)) == (seen < runs <= seen + NEWEST)
+        assert len(series.steps) == (runs > seen)
+        assert not series.is_risen
+
+
+def test_a_step_down_does_not_gate():
+    (series,) = only(nights(ratios(2, 60, (50, -0.05)))).series
+    assert [it.rise < 0 for it in series.steps] == [True]
+    assert series.newly_risen(60) == ()
+
+
+def test_a_small_rise_that_lasts_is_beyond_the_effect_after_seven_runs():
+    changes = [0.055] * 7
+    risen = [only(nights(changes[:runs])).series[0].is_risen for runs in range(1, 8)]
+    assert risen == [False] * 6 + [True]
+
+
+def test_a_large_rise_is_known_by_the_own_interval_of_a_first_run_and_of_the_newest_two():
+    def is_risen(*changes):
+        return only(nights(changes)).series[0].is_risen
+
+    assert is_risen(0.2)
+    assert is_risen(0.0, 0.2, 0.2)
+    assert not is_risen(0.0, 0.0, 0.2)
+    assert not is_risen(0.06)
+
+
+def test_a_run_without_an_interval_says_nothing_by_itself():
+    runs = [record(it, replace(measure("sum", "p50", 0.2), low=None)) for it in range(3)]
+    assert not only(runs).series[0].is_risen
+
+
+def test_the_newest_anchor_and_setup_count_unless_another_anchor_is_named():
+    later = replace(ANCHOR, description="9f8e7d6 (v1.3)", revision="9f8e7d6" + 33 * "0")
+    old = nights([0.1, 0.1, 0.1])
+    new = [record(it, measure("sum", "p50", 0.0), anchor=later) for it in (3, 4)]
+    found = only([*old, *new])
+    assert (found.anchor, len(found.runs), found.left_out) == (later, 2, 3)
+    for name in ("v1.2", "1a2b3c4", ANCHOR.revision):
+        named = only([*old, *new], anchor=name)
+        assert (named.anchor, len(named.runs)) == (ANCHOR, 3)
+    assert executions([*old, *new], anchor="v9") == []
+    found = only([*old, changed(old, setup="other")])
+    assert (len(found.runs), found.left_out) == (1, 3)
+
+
+def test_a_check_is_followed_without_a_gate():
+    took = 100 * (1 + ratios(3, 60, (40, 0.5)))
+    runs = [
+        record(at, measure("sum", "p95", it, effect=False), kind="check", anchor=None)
+        for at, it in enumerate(took)
+    ]
+    found = only(runs)
+    (series,) = found.series
+    assert found.anchor is None
+    assert [it.at for it in series.steps] == [40]
+    assert series.now == pytest.approx(150, rel=0.02)
+    assert (series.is_risen, series.newly_risen(60)) == (False, ())
+
+
+def test_a_metric_that_some_runs_lack_is_a_series_of_the_others():
+    runs = nights(ratios(4, 60, (40, 0.05)))
+    for at in range(0, 30, 3):
+        runs[at] = record(at, measure("search", "p50", 0.0))
+    found = only(runs)
+    by_label = {it.label: it for it in found.series}
+    (step,) = by_label["sum"].steps
+    assert by_label["sum"].at[step.at] == 40
+    assert len(by_label["search"].measures) == 10
+
+
+def test_steps_of_several_metrics_at_one_place_are_one_move_with_the_fewest_runs_between():
+    clear, blurred = ratios(5, 80, (50, 0.05)), ratios(8, 80, (50, 0.02))
+    runs = [
+        record(at, measure("sum", "p50", clear[at]), measure("sum", "typical", blurred[at]))
+        for at in range(80)
+    ]
+    found = only(runs)
+    steps = {it.metric: it.steps[0] for it in found.series}
+    assert (steps["p50"].first, steps["p50"].last) == (50, 50)
+    assert (steps["typical"].first, steps["typical"].last) == (49, 51)
+    (move,) = found.moves
+    assert sorted(series.metric for series, _ in move.of) == ["p50", "typical"]
+    assert (move.before, move.first, move.last) == (49, 50, 50)
+
+
+def test_two_steps_far_apart_are_two_moves():
+    found = only(nights(ratios(6, 120, (40, 0.05), (90, 0.05))))
+    assert [(it.before, it.first, it.last) for it in found.moves] == [(39, 40, 40), (89, 90, 90)]
