@@ -53,11 +53,9 @@ class EarlyEnd:
     """Whether it was brought about by what the service answered."""
 
 
-@dataclass(frozen=True)
+@written
 class Exported:
     """How many samples a collector of OpenTelemetry has, by its own word."""
-
-    __pydantic_config__ = WRITTEN
 
     samples: Count
     """Rows of the JTL in what it has acknowledged."""
