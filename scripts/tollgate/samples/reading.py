@@ -13,6 +13,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
+    failure                what its assertion or else its answer said, of a failed sample; else NULL
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -41,6 +42,8 @@ TRANSACTION_MESSAGE = "Number of samples in transaction : "
 # Columns of more values than that, such as times, are written as they are, without a dictionary to
 # be tried first: a tenth less time.
 _OPTIONS = "FORMAT parquet, DICTIONARY_SIZE_LIMIT 1000"
+#: Characters of a failure's message that are kept.
+FAILURE_WIDTH = 300
 #: Bytes that are read at a time.
 _CHUNK = 1 << 20
 #: A block that a file system lost reads as zeros: the row before it and the one behind it become
@@ -130,12 +133,21 @@ def _columns_sql(layout: Layout) -> str:
         "bytes": f"coalesce({_column(layout, 'bytes', '0')}, 0)",
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
+        "failure": _failure_sql(layout),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
     }
     if is_of_requests(layout):
         url = _column(layout, "URL")
         columns["request"] = f"regexp_replace({url}, '^[a-zA-Z]+://[^/?]*', '')"
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def _failure_sql(layout: Layout) -> str:
+    """SQL for why a sample failed. An assertion says more than the answer that it refused."""
+    messages = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
+    message = "coalesce(nullif({}, ''), {})".format(*messages)
+    is_failed = f"{_column(layout, 'success')} = 'false'"
+    return f"CASE WHEN {is_failed} THEN left({message}, {FAILURE_WIDTH}) END"
 
 
 def is_of_requests(layout: Layout) -> bool:
