@@ -316,5 +316,3 @@ class InstalledJMeter(JMeterExecutor):
     def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
         """Leave cookie managers as the plan has them; bzt would write its own choice over theirs,
         which JMeter has made its default since."""
-
-
