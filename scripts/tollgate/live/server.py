@@ -10,6 +10,8 @@ import asyncio
 import hmac
 import secrets
 import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,17 +42,16 @@ class LiveServer:
         self.url = ""
         self._page, self._policy = page, f"{policy}; {_FRAMES}"
         self._token = secrets.token_urlsafe(16)
-        self._loop = asyncio.new_event_loop()
-        self._changed = asyncio.Condition()
         self._newest, self._number = "", 0
         self._is_over, self._report = False, None
         self._taken = 0  # how many have taken the run's page
-        self._thread = threading.Thread(target=self._loop.run_forever, name="live", daemon=True)
+        self._ready: Future[str] = Future()
+        self._thread = threading.Thread(target=self._run, name="live", daemon=True)
 
     def start(self) -> None:
         """Raises OSError where there is no port."""
         self._thread.start()
-        self._runner = self._wait(self._listen())
+        self.url = self._ready.result()
 
     def publish(self, snapshot: str) -> None:
         """Send it to all. snapshot: one line."""
@@ -63,16 +64,21 @@ class LiveServer:
 
     def close(self) -> None:
         """Leave neither port nor thread."""
-        if self._thread.is_alive():
-            self._wait(self._runner.cleanup())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-        self._loop.close()
+        self._loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join()
 
-    def _wait(self, coroutine: object) -> object:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * LAST_S)
+    def _wait(self, coroutine: Coroutine) -> None:
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * LAST_S)
 
-    async def _listen(self) -> web.AppRunner:
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())  # ends streams that are left
+        except OSError as problem:
+            self._ready.set_exception(problem)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._changed, self._closing = asyncio.Condition(), asyncio.Event()
         application = web.Application()
         application.add_routes(
             [web.get("/{token}/", self._show), web.get("/{token}/events", self._events)]
@@ -81,8 +87,9 @@ class LiveServer:
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/{self._token}/"
-        return runner
+        self._ready.set_result(f"http://127.0.0.1:{runner.addresses[0][1]}/{self._token}/")
+        await self._closing.wait()
+        await runner.cleanup()
 
     def _check(self, request: web.Request) -> None:
         """Raises HTTPNotFound, which says nothing, for whoever does not know the token."""
@@ -143,6 +150,6 @@ class LiveServer:
             await asyncio.sleep(0.05)
 
 
-async def _within(seconds: float, coroutine: object) -> None:
+async def _within(seconds: float, coroutine: Coroutine) -> None:
     with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(coroutine, seconds)
