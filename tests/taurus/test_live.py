@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import threading
+from contextlib import suppress
 from types import SimpleNamespace
 
 import aiohttp
@@ -27,17 +28,33 @@ class Executor(SimpleNamespace):
     __hash__ = object.__hash__
 
 
+class Terminal:
+    """A real one. stream: for standard output."""
+
+    def __init__(self, monkeypatch):
+        self._monkeypatch = monkeypatch
+        self.ours, theirs = os.openpty()
+        os.set_blocking(self.ours, False)
+        self.stream = os.fdopen(theirs, "w")
+
+    def begin(self, run):
+        """Begin a run at it; returns what it shows."""
+        with self._monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", self.stream)
+            run.begin()
+        with suppress(BlockingIOError):  # nothing was printed
+            return os.read(self.ours, 1 << 16).decode()
+        return ""
+
+
 @pytest.fixture
 def terminal(monkeypatch):
-    """Standard output is a terminal; returns what it shows."""
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("LIVE", raising=False)
-    ours, theirs = os.openpty()
-    with os.fdopen(theirs, "w") as stream:
-        monkeypatch.setattr(sys, "stdout", stream)
-        yield lambda: os.read(ours, 1 << 16).decode()
-        monkeypatch.undo()
-    os.close(ours)
+    made = Terminal(monkeypatch)
+    yield made
+    made.stream.close()
+    os.close(made.ours)
 
 
 class Run:
@@ -108,8 +125,8 @@ def tables_of(snapshot, name):
 
 
 def test_at_a_terminal_a_run_shows_what_it_measures_and_at_the_end_its_own_page(tmp_path, terminal):
-    run = Run(unpacked("check-pass", tmp_path)).begin()
-    (url,) = ADDRESS.findall(terminal())
+    run = Run(unpacked("check-pass", tmp_path))
+    (url,) = ADDRESS.findall(terminal.begin(run))
     viewer = Viewer(url)
     run.go()
     viewer.join(30)
@@ -131,8 +148,8 @@ def count_of(row):
 
 
 def test_the_decision_of_a_look_ends_what_is_counted(tmp_path, terminal):
-    run = Run(unpacked("looks-pass", tmp_path)).begin()
-    viewer = Viewer(ADDRESS.findall(terminal())[0])
+    run = Run(unpacked("looks-pass", tmp_path))
+    viewer = Viewer(ADDRESS.findall(terminal.begin(run))[0])
     run.go()
     viewer.join(30)
     rows = tables_of(viewer.snapshots[-1], "requests")[0]["rows"]
@@ -142,8 +159,8 @@ def test_the_decision_of_a_look_ends_what_is_counted(tmp_path, terminal):
 
 
 def test_a_run_that_nobody_watches_ends_as_any_other(tmp_path, terminal):
-    run = Run(unpacked("plan", tmp_path)).begin()
-    assert ADDRESS.search(terminal())
+    run = Run(unpacked("plan", tmp_path))
+    assert ADDRESS.search(terminal.begin(run))
     run.go()
     assert run.service.server is None
     assert run.known.judged.verdict.verdict == "PASS"
@@ -151,8 +168,8 @@ def test_a_run_that_nobody_watches_ends_as_any_other(tmp_path, terminal):
 
 def test_a_page_that_breaks_ends_alone(tmp_path, terminal, monkeypatch, caplog):
     monkeypatch.setattr(LiveSamples, "by_now", lambda _: 1 / 0)
-    run = Run(unpacked("plan", tmp_path)).begin()
-    assert ADDRESS.search(terminal())
+    run = Run(unpacked("plan", tmp_path))
+    assert ADDRESS.search(terminal.begin(run))
     run.go()
     assert run.known.judged.verdict.verdict == "PASS"
     said = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
@@ -172,14 +189,15 @@ def test_without_a_terminal_nothing_is_opened(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("given", [{"LIVE": "off"}, {"CI": "true"}, {"CI": "1"}])
 def test_in_ci_and_switched_off_nothing_is_opened_on_a_terminal_either(
-    tmp_path, monkeypatch, given
+    tmp_path, monkeypatch, terminal, given
 ):
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    nothing_is_open(Run(unpacked("plan", tmp_path)).begin())
+    run = Run(unpacked("plan", tmp_path))
+    assert terminal.begin(run) == ""
+    nothing_is_open(run)
 
 
 @pytest.mark.parametrize("given", [{}, {"CI": "false"}, {"CI": ""}, {"LIVE": ""}])

@@ -51,7 +51,7 @@ class LiveServer:
     def start(self) -> None:
         """Raises OSError where there is no port."""
         self._thread.start()
-        self.url = self._ready.result()
+        self.url = self._ready.result(LAST_S)
 
     def publish(self, snapshot: str) -> None:
         """Send it to all. snapshot: one line."""
@@ -73,7 +73,9 @@ class LiveServer:
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())  # ends streams that are left
-        except OSError as problem:
+        except Exception as problem:
+            if self._ready.done():
+                raise
             self._ready.set_exception(problem)
 
     async def _serve(self) -> None:
@@ -135,14 +137,17 @@ class LiveServer:
                 if sent == self._number and not ends:
                     await _within(ALIVE_S, self._changed.wait())
 
-    async def _offer(self, snapshot: str) -> None:
+    async def _offer(
+        self, snapshot: str, is_over: bool = False, report: Path | None = None
+    ) -> None:
         async with self._changed:
             self._newest, self._number = snapshot, self._number + 1
+            self._is_over, self._report = is_over, report
             self._changed.notify_all()
 
     async def _end(self, snapshot: str, report: Path | None) -> None:
-        waiting, self._is_over, self._report = self.clients, True, report
-        await self._offer(snapshot)
+        waiting = self.clients
+        await self._offer(snapshot, True, report)
         deadline = self._loop.time() + LAST_S
         while self.clients or (report and self._taken < waiting):
             if self._loop.time() >= deadline:

@@ -16,7 +16,8 @@
 
   function make(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) if (value) node.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes))
+      if (value) node.setAttribute(name, value);
     node.append(...children);
     return node;
   }
