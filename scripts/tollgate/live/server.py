@@ -64,8 +64,9 @@ class LiveServer:
 
     def close(self) -> None:
         """Leave neither port nor thread."""
-        self._loop.call_soon_threadsafe(self._closing.set)
-        self._thread.join()
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._closing.set)
+            self._thread.join()
 
     def _wait(self, coroutine: Coroutine) -> None:
         asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * LAST_S)

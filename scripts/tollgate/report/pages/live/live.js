@@ -16,8 +16,9 @@
 
   function make(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes))
+    for (const [name, value] of Object.entries(attributes)) {
       if (value) node.setAttribute(name, value);
+    }
     node.append(...children);
     return node;
   }
