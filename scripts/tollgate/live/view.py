@@ -7,7 +7,7 @@ The page is a frame with an empty place for each section. Tables are those of re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,9 +107,19 @@ def _cell(cell: str | TableCell) -> dict[str, str]:
     return found | ({"tone": tone(cell.badge), "title": cell.title} if cell.badge else {})
 
 
-def requests(name: str, samples: LiveSamples) -> Section:
+ByNow = Mapping[Key, LabelByNow]
+
+
+def execution(name: str, samples: LiveSamples) -> Iterator[Section]:
+    """What the samples of an execution show."""
+    by_now = samples.by_now()
+    yield requests(name, by_now, samples.measured_s)
+    yield failures(name, samples)
+    yield schedule(name, samples, by_now)
+
+
+def requests(name: str, by_now: ByNow, measured_s: float) -> Section:
     """Each label of an execution, the newest seconds beside all of the measuring."""
-    by_now, measured_s = samples.by_now(), samples.measured_s
     columns = [
         Column("label", CODE),
         *numeric("requests", "failed", "/s"),
@@ -167,7 +177,7 @@ def failures(name: str, samples: LiveSamples) -> Section:
     return Section(FAILURES, (), [Table(caption, columns, rows, "cards")])
 
 
-def schedule(name: str, samples: LiveSamples) -> Section:
+def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> Section:
     """What was due and sent by now, and how late the requests of each label were."""
     if not samples.joins:
         return Section(SCHEDULE, [f"{readable(name)} has no schedule: its load is a closed loop"])
@@ -180,7 +190,7 @@ def schedule(name: str, samples: LiveSamples) -> Section:
     late = [Column("label", CODE), *numeric("p50, ms", "p99, ms", "most, ms")]
     lateness = [
         (_named(key), *_percentiles(it.lateness, (50, 99, 100)))
-        for key, it in samples.by_now().items()
+        for key, it in by_now.items()
         if it.lateness.total
     ]
     tables = [

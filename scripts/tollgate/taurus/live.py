@@ -198,8 +198,7 @@ class Live(Service):
             elif stop := planned.stop:
                 lag_s = stop.seen_s - planned.warmup - stop.measured_s
                 samples.decided(stop.measured_s, lag_s)
-            kinds = view.requests, view.failures, view.schedule
-            found += [make(name, samples) for make in kinds]
+            found += view.execution(name, samples)
         found += [*self._comparison(), *self._trials(), view.workers(self.looks.of)]
         return view.joined(found)
 

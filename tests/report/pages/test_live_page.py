@@ -123,10 +123,10 @@ def test_figures_at_the_end_are_on_the_page(server, window, tmp_path):
     page = window()
     for _ in run.grow(6):
         if live.newest_ms is not None:
-            sections = [view.requests("fork", live), view.schedule("fork", live)]
+            sections = [*view.execution("fork", live)]
             server.publish(Snapshot("running", sections=sections).to_json())
     live.end(ran_out=True)
-    sections = [view.requests("fork", live)]
+    sections = [*view.execution("fork", live)]
     server.publish(Snapshot("all is there", sections=sections).to_json())
     page.tell("until", "all is there")
     text = page.tell("look")["text"]
