@@ -116,7 +116,8 @@ class Live(Service):
         return next((it for it in self.engine.services if isinstance(it, kind)), None)
 
     def _warn(self, problem: Exception) -> None:
-        self.log.warning("live: %s; load and verdict do not depend on it", problem or repr(problem))
+        said = str(problem) or repr(problem)
+        self.log.warning("live: %s; load and verdict do not depend on it", said)
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
