@@ -32,7 +32,7 @@ module.exports = [
   },
   {
     // Scripts of a page, each in an element of its own; uPlot comes before them.
-    files: ['scripts/tollgate/report/pages/kit/*.js'],
+    files: ['scripts/tollgate/report/pages/{kit,live}/*.js'],
     languageOptions: { sourceType: 'script', globals: { ...globals.browser, uPlot: 'readonly' } },
   },
   {

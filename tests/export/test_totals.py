@@ -4,10 +4,10 @@ import pytest
 
 from support.archived import unpacked
 from support.growing_jtl import GrowingRun
-from tollgate.export import totals as exporting
-from tollgate.export.totals import OTHERS, Totals
+from tollgate.export.totals import Totals
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.store import open_store
+from tollgate.schedule.growing_samples import OTHERS
 from tollgate.schedule.replay import replay_jtl
 from tollgate.stats.exponential import Exponential
 
@@ -81,7 +81,7 @@ def test_each_row_is_counted_once_and_joined_with_the_arrival_that_the_verdict_g
 
 
 def test_a_label_too_many_is_counted_among_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "MOST_SERIES", 2)
+    monkeypatch.setattr(Totals, "most_series", 2)
     run = GrowingRun(unpacked("check-pass", tmp_path))
     for place, totals in enumerate(counted(run)):
         assert totals.rows == len(run.rows(place))

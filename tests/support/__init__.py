@@ -20,7 +20,9 @@ from tollgate.install.tools import jmeter_home
 #: Every process that a test starts inherits this variable, which is how those left are found.
 MARK = "TOLLGATE_TEST_SESSION"
 #: Settings of the caller's that would change what a test sees.
-SETTINGS = ("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "ENGINE", "ENGINES", "START_AT")
+SETTINGS = (
+    *("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "ENGINE", "ENGINES", "START_AT", "LIVE"),
+)
 #: Without the compiler for what runs on for minutes, which is half of what a JMeter of seconds
 #: costs. No test measures how fast JMeter is.
 QUICK_START = "-XX:TieredStopAtLevel=1"

@@ -14,7 +14,6 @@ from tollgate.export.totals import Totals
 from tollgate.gather.context import ExecutionContext
 from tollgate.record.manifest import Manifest
 from tollgate.samples.growing import Growing
-from tollgate.samples.store import Store
 from tollgate.workers.latest import FILE, LatestLooks
 
 #: Seconds that a run waits at its end for a collector, and for one that has not taken it then.
@@ -47,15 +46,10 @@ class LiveExport:
         """Count the samples of an execution from its beginning. is_of_one: whether one JMeter sends
         them."""
         totals = self._totals[of.planned.name] = Totals(of.planned.name, of.plan, is_of_one)
-
-        def take(new: Store) -> None:
-            try:
-                totals.take(new)
-            except Exception as problem:  # whatever it is, decisions need the same samples
-                samples.leave(take)
-                self._warn(f"{totals.name}: samples can't be exported: {problem!r}")
-
-        samples.listen(take)
+        name = totals.name
+        samples.listen(
+            totals.take, lambda it: self._warn(f"{name}: samples can't be exported: {it!r}")
+        )
 
     def offer(self, events: Iterable[Event] = ()) -> None:
         """Have all that is known by now sent, and these events."""

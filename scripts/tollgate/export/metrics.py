@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from tollgate.export.totals import Series, Totals
 from tollgate.stats.exponential import Exponential
+from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
 
 #: A counter only rises; a sum may fall; a gauge is the value of now.
 Kind = Literal["counter", "sum", "gauge", "histogram"]
 Point = tuple[Mapping[str, str], float | int | Exponential]
-Looks = Mapping[tuple[str, Any], Line]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def metrics_of(executions: Sequence[Totals], looks: Looks) -> list[Metric]:
 def _of_series(executions: Iterable[Totals], value: Callable[[Series], Any]) -> Iterator[Point]:
     for totals in executions:
         for series in totals.series:
-            about = {"tollgate.execution": totals.name, **series.key.attributes}
+            about = {"tollgate.execution": totals.name, **series.attributes}
             yield about, value(series)
 
 

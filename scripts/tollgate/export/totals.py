@@ -3,51 +3,17 @@ is ever taken away, so that whoever missed some of them has all with the next.""
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from tollgate.plan.model import Plan
-from tollgate.samples.store import Store
-from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, gathered
-from tollgate.schedule.queues import Queue, queues_of
-from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.growing_join import Arrived
+from tollgate.schedule.growing_samples import GrowingSamples, Key
+from tollgate.schedule.join import Ints
 from tollgate.stats.exponential import Exponential
 
-#: Labels that a plan makes at run time, such as `item ${row}`, have no end: those behind so many
-#: series are counted together, under this label.
-MOST_SERIES, OTHERS = 2000, "(other labels)"
 _SIDES = ("base", "head")
-#: Of a label that follows none.
-NO_SCHEDULE = -1
-#: An elapsed is below 10^9 ms: with the number of its series it fits into one number.
-_ELAPSED_BITS = 30
-_SERIES = """SELECT label, is_transaction, ok, {side} AS side, thread_group, list(start_ms),
-    list(elapsed_ms), list(number), sum(bytes)::BIGINT FROM samples GROUP BY ALL"""
-
-
-class Key(NamedTuple):
-    """Of a series. side: 0 for base, 1 for head, -1 where nothing is compared."""
-
-    label: str
-    is_transaction: bool
-    ok: bool
-    side: int = -1
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """As OpenTelemetry has them, without the execution."""
-        side = {"tollgate.side": _SIDES[self.side]} if self.side >= 0 else {}
-        return {
-            "tollgate.label": self.label,
-            "tollgate.kind": "transaction" if self.is_transaction else "request",
-            "tollgate.result": "ok" if self.ok else "failed",
-            **side,
-        }
 
 
 @dataclass
@@ -61,102 +27,33 @@ class Series:
     response: Exponential = field(default_factory=Exponential)
     lateness: Exponential = field(default_factory=Exponential)
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """As OpenTelemetry has them, without the execution."""
+        side = {"tollgate.side": _SIDES[self.key.side]} if self.key.side >= 0 else {}
+        return {
+            "tollgate.label": self.key.label,
+            "tollgate.kind": "transaction" if self.key.is_transaction else "request",
+            "tollgate.result": "ok" if self.key.ok else "failed",
+            **side,
+        }
 
-class Totals:
-    """The samples of one execution so far.
 
-    rows: of the JTL. joins: its schedules, none where the samples do not show when JMeter began.
-    newest_ms: when the last answer came (epoch ms), None before the first. due_ms: until when what
-    was due is counted, inf for all of the schedules.
-    """
+class Totals(GrowingSamples):
+    """All samples of one execution so far. series: in the order of their numbers."""
 
     def __init__(self, name: str, plan: Plan, follows: bool = True) -> None:
-        """follows: whether the samples are of one JMeter, for which the plan's schedules are."""
-        self.name, self.rows = name, 0
-        self.newest_ms: int | None = None
-        self.due_ms = -math.inf
-        self.joins: list[GrowingJoin] = []
+        super().__init__(plan, follows)
+        self.name = name
         self.series: list[Series] = []
-        self._plan, self._follows = plan, follows
-        self._start_ms: int | None = None
-        self._numbers: dict[Key, int] = {}
-        self._senders: defaultdict[str, set[str]] = defaultdict(set)
-        self._places: dict[tuple[str, str], int] = {}
 
-    def take(self, new: Store) -> None:
-        """Count the samples of a piece of the JTL, each of which comes once."""
-        ((newest_ms, *starts),) = new.rows(
-            "SELECT max(start_ms + elapsed_ms), min(test_start), max(test_start) FROM samples"
-        )
-        self._begin(*starts)
-        self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
-        side = "coalesce(TRY_CAST(coin AS INTEGER) % 2, -1)" if "coin" in new.layout else "-1"
-        found = new.rows(_SERIES.format(side=side))
-        self._find_places({(it[0], it[4]) for it in found if not it[1]})
-        arrived: list[list[Arrived]] = [[] for _ in self.joins]
-        for *key, thread_group, start_ms, elapsed_ms, thread, size in found:
-            number, elapsed_ms = self._number(Key(*key)), np.array(elapsed_ms, np.int64)
-            series = self.series[number]
-            series.bytes += size
-            series.service.add(elapsed_ms / 1000)
-            self.rows += len(elapsed_ms)
-            place = self._places.get((key[0], thread_group), NO_SCHEDULE)
-            if place != NO_SCHEDULE and not series.key.is_transaction:
-                own = (number << _ELAPSED_BITS) + elapsed_ms
-                arrived[place].append(Arrived(*map(np.array, (start_ms, thread, own))))
-        for join, parts in zip(self.joins, arrived, strict=True):
-            self._note(join.add(gathered(parts), self.newest_ms))
+    def counted(self, number: int, _start_ms: Ints, elapsed_ms: Ints, size: int) -> None:
+        self.series += map(Series, self.keys[len(self.series) :])
+        series = self.series[number]
+        series.bytes += size
+        series.service.add(elapsed_ms / 1000)
 
-    def end(self, ran_out: bool) -> None:
-        """Nothing more is written: what waited for samples before it waits no more. ran_out:
-        whether the load was not ended before its time."""
-        if ran_out:
-            self.due_ms = math.inf
-        for join in self.joins:
-            self._note(join.add(NOBODY, math.inf))
-
-    def _begin(self, first_ms: int | None, last_ms: int | None) -> None:
-        """Know when JMeter began; of several JMeters nobody knows which sample was due when."""
-        if self._start_ms is None:
-            self._start_ms = first_ms
-            if self._follows and first_ms is not None:
-                schedules = schedules_of(self._plan)[1]
-                self.joins = [GrowingJoin(schedule, first_ms) for _, schedule in schedules]
-        if not self._start_ms == first_ms == last_ms:
-            self.joins, self._follows = [], False
-
-    def _find_places(self, pairs: Collection[tuple[str, str]]) -> None:
-        """Learn which of the joins each label is about, by the threads that sent it."""
-        new = {pair for pair in pairs if pair not in self._places}
-        if not new or not self.joins or len(self._places) >= MOST_SERIES:
-            return
-        for label, thread_group in new:
-            self._senders[label].add(thread_group)
-        labels = sorted({label for label, _ in new})
-        queues, _ = queues_of(self._plan, labels, self._senders)
-        for label in labels:
-            for sender in self._senders[label]:
-                mine = (place for place, it in enumerate(queues) if _governs(it, label, sender))
-                self._places[label, sender] = next(mine, NO_SCHEDULE)
-
-    def _number(self, key: Key) -> int:
-        if key not in self._numbers and len(self.series) >= MOST_SERIES:
-            key = key._replace(label=OTHERS)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.series)
-            self.series.append(Series(key))
-        return self._numbers[key]
-
-    def _note(self, known: Arrived) -> None:
-        """Count response times and lateness of samples that have been joined."""
-        number, elapsed_ms = known.key >> _ELAPSED_BITS, known.key & ((1 << _ELAPSED_BITS) - 1)
-        for each in np.unique(number):
-            mine = number == each
-            late_ms, series = known.lateness_ms[mine], self.series[each]
-            series.response.add((elapsed_ms[mine] + late_ms) / 1000)
-            series.lateness.add(late_ms[~np.isnan(known.due_ms[mine])] / 1000)
-
-
-def _governs(queue: Queue, label: str, sender: str) -> bool:
-    is_own = sender in queue.threads.get(label, (sender,))
-    return is_own and label in queue.governed and label not in queue.mixed
+    def joined(self, number: int, known: Arrived, elapsed_ms: Ints) -> None:
+        late_ms, series = known.lateness_ms, self.series[number]
+        series.response.add((elapsed_ms + late_ms) / 1000)
+        series.lateness.add(late_ms[~np.isnan(known.due_ms)] / 1000)

@@ -34,14 +34,15 @@ def read_failures(path: Path) -> list[FailedRequests]:
     """Those of a JTL, in order of time, of the MOST_KINDS that are most frequent.
 
     Reads the whole file once more. Raises JtlError."""
-    with open_store(path, messages=True) as store:
+    with open_store(path) as store:
         origin_ms = peek_test_start(store.path, store.layout)
         if origin_ms is None:
             ((first_ms,),) = store.rows("SELECT min(start_ms) FROM samples")
             origin_ms = (first_ms or 0) // 1000 * 1000  # as counts.py: read_jtl
         rows = store.rows(f"""
             WITH failed AS (
-                SELECT label, is_transaction, code, {second_sql(origin_ms)} AS second, message,
+                SELECT label, is_transaction, code, {second_sql(origin_ms)} AS second,
+                       coalesce(failure, '') AS message,
                        regexp_replace(message, '[0-9]+', '0', 'g') AS alike
                 FROM samples WHERE NOT ok),
             most AS (

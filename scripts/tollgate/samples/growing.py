@@ -35,7 +35,7 @@ class Growing:
 
     def __init__(self, path: str | Path, keeps: bool = True) -> None:
         self.path, self.keeps = Path(path), keeps
-        self._listeners: list[Listener] = []
+        self._listeners: list[tuple[Listener, Callable[[Exception], None] | None]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -45,13 +45,11 @@ class Growing:
         self._written = self.rows = self._size = 0
         self._begin: Place | None = None
 
-    def listen(self, listener: Listener) -> None:
-        """Have it called with each piece from here on; before the first reading that is all."""
-        self._listeners.append(listener)
-
-    def leave(self, listener: Listener) -> None:
-        """Do not call it any more."""
-        self._listeners.remove(listener)
+    def listen(self, listener: Listener, failed: Callable[[Exception], None] | None = None) -> None:
+        """Have it called with each piece from here on; before the first reading that is all.
+        failed: is called with what the listener raises, which is then called no more: others need
+        the same samples. Without it that is raised."""
+        self._listeners.append((listener, failed))
 
     def advance(self) -> None:
         """Take in what is new, if there is anything. Raises JtlError as open_store does; what it
@@ -84,13 +82,23 @@ class Growing:
             self._parts.append((0, target))
         if piece.rows and self._listeners:
             con.execute(f"CREATE VIEW samples AS {_rows([target])}")
-            for listener in [*self._listeners]:
-                listener(Store(con, self.path, layout, piece.cut))
+            for each in [*self._listeners]:
+                self._tell(each, Store(con, self.path, layout, piece.cut))
         if is_kept:
             self._merge(con)
         else:
             target.unlink()
         return layout, piece.cut
+
+    def _tell(self, each: tuple[Listener, Callable | None], new: Store) -> None:
+        listener, failed = each
+        try:
+            listener(new)
+        except Exception as problem:
+            if failed is None:
+                raise
+            self._listeners.remove(each)
+            failed(problem)
 
     def _next_file(self) -> Path:
         if self._folder is None:

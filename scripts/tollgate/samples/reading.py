@@ -13,7 +13,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
-    message                       of a sample that failed, why; only where that is asked for
+    failure                       of a failed sample, what its assertion or else its answer said
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -42,8 +42,8 @@ TRANSACTION_MESSAGE = "Number of samples in transaction : "
 # Columns of more values than that, such as times, are written as they are, without a dictionary to
 # be tried first: a tenth less time.
 _OPTIONS = "FORMAT parquet, DICTIONARY_SIZE_LIMIT 1000"
-#: Characters of a message that the store keeps.
-MESSAGE_LENGTH = 1000
+#: Characters of a failure's message that are kept.
+FAILURE_WIDTH = 1000
 #: Bytes that are read at a time.
 _CHUNK = 1 << 20
 #: A block that a file system lost reads as zeros: the row before it and the one behind it become
@@ -68,7 +68,6 @@ def write_parquet(
     target: Path,
     begin: Place | None = None,
     grows: bool = False,
-    messages: bool = False,
 ) -> Piece:
     """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
 
@@ -83,7 +82,7 @@ def write_parquet(
         cut = None if end.offset == size else end
         try:
             with _csv(path, layout, begin, end.offset, None if grows else size) as csv:
-                query = f"SELECT {_columns_sql(layout, messages)} FROM {csv}"
+                query = f"SELECT {_columns_sql(layout)} FROM {csv}"
                 copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({_OPTIONS})")
                 (rows,) = copied.fetchone()
         except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
@@ -108,7 +107,7 @@ def quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _columns_sql(layout: Layout, messages: bool) -> str:
+def _columns_sql(layout: Layout) -> str:
     start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
     label, code = _column(layout, "label"), _column(layout, "responseCode")
     thread = _column(layout, "threadName", "''")
@@ -134,19 +133,21 @@ def _columns_sql(layout: Layout, messages: bool) -> str:
         "bytes": f"coalesce({_column(layout, 'bytes', '0')}, 0)",
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
+        "failure": _failure_sql(layout),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
     }
     if is_of_requests(layout):
         url = _column(layout, "URL")
         columns["request"] = f"regexp_replace({url}, '^[a-zA-Z]+://[^/?]*', '')"
-    if messages:
-        given = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
-        said = "coalesce({}, {})".format(*(f"nullif({it}, '')" for it in given))
-        columns["message"] = (
-            f"CASE WHEN {_column(layout, 'success')} = 'false' "
-            f"THEN coalesce(left({said}, {MESSAGE_LENGTH}), '') ELSE '' END"
-        )
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def _failure_sql(layout: Layout) -> str:
+    """SQL for why a sample failed. An assertion says more than the answer that it refused."""
+    messages = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
+    message = "coalesce(nullif({}, ''), {})".format(*messages)
+    is_failed = f"{_column(layout, 'success')} = 'false'"
+    return f"CASE WHEN {is_failed} THEN left({message}, {FAILURE_WIDTH}) END"
 
 
 def is_of_requests(layout: Layout) -> bool:

@@ -96,8 +96,8 @@ def _columns(result: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
 
 
 @contextmanager
-def open_store(path: str | Path, messages: bool = False) -> Iterator[Store]:
-    """The store of the JTL at path. messages: whether it has the column of that name.
+def open_store(path: str | Path) -> Iterator[Store]:
+    """The store of the JTL at path.
 
     Raises JtlError, whose one line names file, line, field and value, for anything that is not a
     CSV JTL, and for whatever DuckDB can't do.
@@ -106,7 +106,7 @@ def open_store(path: str | Path, messages: bool = False) -> Iterator[Store]:
     layout = read_layout(path)
     with ExitStack() as stack:
         con = stack.enter_context(database(path))
-        file, cut = _made(con, path, layout, stack, messages)
+        file, cut = _made(con, path, layout, stack)
         con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
         yield Store(con, path, layout, cut)
 
@@ -149,18 +149,18 @@ def _folder(path: str | Path) -> tempfile.TemporaryDirectory:
 
 
 def _made(
-    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, stack: ExitStack, messages: bool
+    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, stack: ExitStack
 ) -> tuple[Path, Place | None]:
     """The file of the samples, and the cut-off record of the JTL."""
     file = Path(stack.enter_context(_folder(path))) / _NAME
     try:
-        return file, write_parquet(con, path, layout, file, messages=messages).cut
+        return file, write_parquet(con, path, layout, file).cut
     except duckdb.Error as error:
         if not _is_of_disk(error):
             raise
         file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tollgate-"))) / _NAME
         try:
-            return file, write_parquet(con, path, layout, file, messages=messages).cut
+            return file, write_parquet(con, path, layout, file).cut
         except duckdb.Error:
             raise error from None
 

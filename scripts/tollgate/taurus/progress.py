@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from bzt.engine import Service
+from bzt.engine import Engine, Service
 
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Store
@@ -58,13 +58,7 @@ class Progress(Service):
         return super().check()
 
     def _line(self, executor: object) -> str:
-        given, where = executor.properties, f"progress: execution {executor.label!r}"
-        asked = sum(property_of(given, name, 0, where) for name in ("warmup", "measured"))
-        elapsed = _elapsed(executor)
-        # How long it takes may not be known: a plan can end by itself.
-        at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
-        position = under_way(self.engine).position
-        at = (position and position(executor, asked, elapsed)) or at
+        at = position_of(self.engine, executor)
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"
@@ -73,6 +67,17 @@ class Progress(Service):
         count = self.counts[executor]
         failed = f", {count.failed} failed so far" if count.failed else ""
         return f"{executor.label}: {at}, {count.read} requests read{failed}"
+
+
+def position_of(engine: Engine, executor: object) -> str:
+    """How far an execution is: `23 of at most 240 s, open: p95 of sum`."""
+    given, where = executor.properties, f"progress: execution {executor.label!r}"
+    asked = sum(property_of(given, name, 0, where) for name in ("warmup", "measured"))
+    elapsed = _elapsed(executor)
+    # How long it takes may not be known: a plan can end by itself.
+    at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
+    position = under_way(engine).position
+    return (position and position(executor, asked, elapsed)) or at
 
 
 def period(elapsed_s: float) -> float:

@@ -49,6 +49,7 @@ MODULES = {
     "progress": NoSettings,
     "export": NoSettings,
     "report": ReportSettings,
+    "live": NoSettings,
     "verdict": VerdictSettings,
     "passfail": NoSettings,
 }

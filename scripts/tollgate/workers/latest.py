@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from tollgate.workers.lines import Line
 
 #: In the folder of a run.
 FILE = "workers.jsonl"
+#: A line each, by the app and the worker's number.
+Looks = Mapping[tuple[str, Any], Line]
 
 
 class LatestLooks:

@@ -21,6 +21,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from typing_extensions import Self
 
 from tollgate.base.text import UserError, format_duration, format_interval, one_line
 from tollgate.compare import words as compare_words
@@ -107,13 +108,36 @@ class Contents:
         return Markup(text)  # noqa: S704
 
 
-def render(template: str, head: Head, **values: object) -> str:
+@dataclass(frozen=True)
+class Resources:
+    """The texts of a page's scripts and styles. is_served: whether it asks its server for news."""
+
+    scripts: Sequence[str]
+    styles: Sequence[str]
+    is_served: bool = False
+
+    @classmethod
+    def of(cls, scripts: Iterable[Path], styles: Iterable[Path], is_served: bool = False) -> Self:
+        """Raises PageError where an npm package is not installed."""
+        return cls([*map(_script, scripts)], [*map(_read, styles)], is_served)
+
+    @property
+    def policy(self) -> str:
+        """https://www.w3.org/TR/CSP3: nothing is allowed but what has one of these hashes."""
+        scripts, styles = (" ".join(map(_hash, it)) for it in (self.scripts, self.styles))
+        connect = " connect-src 'self';" if self.is_served else ""
+        allowed = f"default-src 'none'; script-src {scripts}; style-src {styles};{connect}"
+        return f"{allowed} base-uri 'none'; form-action 'none'"
+
+
+def render(template: str, head: Head, resources: Resources | None = None, **values: object) -> str:
     """A page as text. template: its path below pages/; it extends kit/page.html.jinja and takes
-    these values. Raises PageError where an npm package is not installed."""
-    scripts, styles = [_script(path) for path in SCRIPTS], [_read(path) for path in STYLES]
-    values |= {"head": head, "contents": Contents(), "policy": _policy(scripts, styles)}
-    values["scripts"] = [_raw("script", it) for it in scripts]
-    values["styles"] = [_raw("style", it) for it in styles]
+    these values. resources: those of pages with charts unless it has its own. Raises PageError
+    where an npm package is not installed."""
+    resources = resources or Resources.of(SCRIPTS, STYLES)
+    values |= {"head": head, "contents": Contents(), "policy": resources.policy}
+    values["scripts"] = [_raw("script", it) for it in resources.scripts]
+    values["styles"] = [_raw("style", it) for it in resources.styles]
     return environment().get_template(template).render(**values)
 
 
@@ -173,13 +197,6 @@ def _raw(tag: str, text: str) -> Markup:
     if f"</{tag}" in text.lower() or "<!--" in text:
         raise PageError(f"a {tag} of the page holds what would end it: </{tag} or <!--")
     return Markup(text)  # noqa: S704
-
-
-def _policy(scripts: list[str], styles: list[str]) -> str:
-    """https://www.w3.org/TR/CSP3: nothing is allowed but what has one of these hashes."""
-    hashes = (" ".join(map(_hash, texts)) for texts in (scripts, styles))
-    allowed = "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'"
-    return allowed.format(*hashes)
 
 
 def _hash(text: str) -> str:

@@ -1,0 +1,332 @@
+"""What the live page shows of a run by now, as data. Pure.
+
+The page is a frame with an empty place for each section. Tables are those of reports
+(report/table.py); live.js writes their cells as text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tollgate.base.text import format_duration, format_number, one_line
+from tollgate.capacity.model import Limit, Trial
+from tollgate.compare import words
+from tollgate.compare.model import Gate
+from tollgate.criteria.subjects import MIB
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
+from tollgate.live.state import LAST_S, LabelByNow, LiveSamples
+from tollgate.report.pages.kit.names import readable
+from tollgate.report.pages.kit.tones import tone
+from tollgate.report.table import CODE, VERDICT, Column, Table, TableCell, numeric
+from tollgate.report.tables import criteria_table
+from tollgate.schedule.growing_samples import Key
+from tollgate.stats.counts import Counts
+from tollgate.workers.latest import Looks
+
+#: Sections of the page, by id; it shows those of its run.
+CRITERIA, COMPARISON, CAPACITY = "criteria", "comparison", "capacity"
+REQUESTS, FAILURES, SCHEDULE, WORKERS = "requests", "failures", "schedule", "workers"
+HEADINGS = {
+    COMPARISON: "Base and head",
+    CAPACITY: "Trials",
+    CRITERIA: "Criteria",
+    REQUESTS: "Requests",
+    FAILURES: "Failures",
+    SCHEDULE: "Schedule",
+    WORKERS: "Workers",
+}
+PERCENTILES = (50, 95, 99)
+#: Rows of a table of labels, and of failures.
+MOST_LABELS, MOST_FAILURES = 100, 20
+OPEN = "open"
+_SIDES = ("base", "head")
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Section:
+    """id: of HEADINGS. lines: above its tables."""
+
+    id: str
+    lines: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that the page shows. answer: a badge, in its tone. is_over: whether nothing follows.
+    has_page: whether the run's own page then has the address of this one."""
+
+    sentence: str
+    answer: str = "running"
+    tone: str = "unsure"
+    sections: Sequence[Section] = field(default=())
+    is_over: bool = False
+    has_page: bool = False
+
+    def to_json(self) -> str:
+        """One line. Nothing in it looks like markup, wherever it is put."""
+        data = {
+            "sentence": self.sentence,
+            "answer": self.answer,
+            "tone": self.tone,
+            "isOver": self.is_over,
+            "hasPage": self.has_page,
+            "sections": [_section(it) for it in self.sections],
+        }
+        text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+        for special in "<>&":
+            text = text.replace(special, f"\\u{ord(special):04x}")
+        return text
+
+
+def _section(section: Section) -> dict[str, Any]:
+    tables = [_table(it) for it in section.tables]
+    return {"id": section.id, "lines": [*map(one_line, section.lines)], "tables": tables}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    places = [at for at, it in enumerate(table.columns) if not it.kind.startswith("bar")]
+    return {
+        "caption": table.caption,
+        "kind": table.kind,
+        "columns": [[table.columns[at].heading, table.columns[at].kind] for at in places],
+        "rows": [[_cell(row[at]) for at in places] for row in table.rows],
+    }
+
+
+def _cell(cell: str | TableCell) -> dict[str, str]:
+    """Only what there is."""
+    if isinstance(cell, str):
+        return {"text": one_line(cell)}
+    parts = {"text": cell.text, "badge": cell.badge, "note": cell.note, "small": cell.small}
+    found = {name: one_line(it) for name, it in parts.items() if it}
+    return found | ({"tone": tone(cell.badge), "title": cell.title} if cell.badge else {})
+
+
+ByNow = Mapping[Key, LabelByNow]
+
+
+def execution(name: str, samples: LiveSamples) -> Iterator[Section]:
+    """What the samples of an execution show."""
+    by_now = samples.by_now()
+    yield requests(name, by_now, samples.measured_s)
+    yield failures(name, samples)
+    yield schedule(name, samples, by_now)
+
+
+def requests(name: str, by_now: ByNow, measured_s: float) -> Section:
+    """Each label of an execution, the newest seconds beside all of the measuring."""
+    columns = [
+        Column("label", CODE),
+        *numeric("requests", "failed", "/s"),
+        *numeric(*(f"p{it}, ms" for it in PERCENTILES)),
+        *numeric(*(f"last {LAST_S} s: {it}" for it in ("failed", "/s"))),
+        *numeric(*(f"last {LAST_S} s: p{it}, ms" for it in PERCENTILES)),
+    ]
+    rows = [_label(*it, measured_s) for it in [*by_now.items()][:MOST_LABELS]]
+    caption = f"{readable(name)}, since the warm-up: {format_duration(measured_s)}"
+    more = len(by_now) - MOST_LABELS
+    lines = [f"{more} more labels are not shown"] if more > 0 else []
+    return Section(REQUESTS, lines, [Table(caption, columns, rows, "cards")])
+
+
+def _label(key: Key, it: LabelByNow, measured_s: float) -> tuple[str | TableCell, ...]:
+    kind = "transaction, " if key.is_transaction else ""
+    basis = kind + ("response time" if it.responds else "service time")
+    last_s = min(LAST_S, measured_s)
+    return (
+        TableCell(_named(key), note=basis),
+        f"{it.sent.total:,}",
+        f"{it.sent.errors:,}",
+        _rate(it.sent.total, measured_s),
+        *_percentiles(it.times),
+        f"{it.sent_last.errors:,}",
+        _rate(it.sent_last.total, last_s),
+        *_percentiles(it.times_last),
+    )
+
+
+def _named(key: Key) -> str:
+    return readable(key.label) + (f", {_SIDES[key.side]}" if key.side >= 0 else "")
+
+
+def _rate(count: int, seconds: float) -> str:
+    return format_number(count / seconds) if seconds else _NONE
+
+
+def _percentiles(counts: Counts, which: Iterable[float] = PERCENTILES) -> Iterator[str]:
+    for each in which:
+        yield format_number(counts.percentile(each)) if counts.total else _NONE
+
+
+def failures(name: str, samples: LiveSamples) -> Section:
+    """What failed, with what was said of it, the most frequent first."""
+    most = samples.failures.most_common(MOST_FAILURES)
+    if not most:
+        return Section(FAILURES, [f"{readable(name)}: no request has failed"])
+    columns = [Column("label", CODE), Column("code", CODE), Column("message"), *numeric("failed")]
+    rows = [
+        (readable(label), readable(code) if code else _NONE, message or _NONE, f"{n:,}")
+        for (label, code, message), n in most
+    ]
+    caption = f"{readable(name)}: failed requests, those of the warm-up as well"
+    return Section(FAILURES, (), [Table(caption, columns, rows, "cards")])
+
+
+def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> Section:
+    """What was due and sent by now, and how late the requests of each label were."""
+    if not samples.joins:
+        return Section(SCHEDULE, [f"{readable(name)} has no schedule: its load is a closed loop"])
+    columns = [Column("requests of", CODE), *numeric("due", "answered", "not sent, or under way")]
+    rows = []
+    for join in samples.joins:
+        due = join.due(samples.due_ms)
+        names = ", ".join(it.text for it in join.schedule.labels)
+        rows.append((readable(names), f"{due:,}", f"{join.sent:,}", f"{max(0, due - join.sent):,}"))
+    late = [Column("label", CODE), *numeric("p50, ms", "p99, ms", "most, ms")]
+    lateness = [
+        (_named(key), *_percentiles(it.lateness, (50, 99, 100)))
+        for key, it in by_now.items()
+        if it.lateness.total
+    ]
+    tables = [
+        Table(f"{readable(name)}: all since the start", columns, rows, "cards"),
+        Table(
+            f"{readable(name)}: lateness, from due until sent, since the warm-up",
+            late,
+            lateness[:MOST_LABELS],
+            "cards",
+        ),
+    ]
+    return Section(SCHEDULE, (), tables)
+
+
+def workers(looks: Looks) -> Section:
+    """The last look at each worker."""
+    columns = [
+        Column("worker", CODE),
+        *numeric("CPU, % of a core", "RSS, MB", "loop delay p50, ms", "loop delay p95, ms"),
+        *numeric("restarts"),
+    ]
+    rows = []
+    for (app, worker), line in looks.items():
+        rss = line.get("rss")
+        figures = (line.get(it) for it in ("cpu", "loopDelayP50", "loopDelayP95"))
+        cpu, *delays = (_NONE if it is None else format_number(it) for it in figures)
+        memory = f"{rss / MIB:.0f}" if rss else _NONE
+        restarts = str(line.get("restarts", _NONE))
+        rows.append((f"{readable(app)} {worker}", cpu, memory, *delays, restarts))
+    if not rows:
+        return Section(WORKERS, ["No worker has been seen yet, or none is watched"])
+    return Section(WORKERS, (), [Table("As last seen", columns, rows, "cards")])
+
+
+def criteria(
+    name: str, results: Sequence[CriterionResult], undecided: Sequence[str], at_s: float | None
+) -> Section:
+    """What the last look decided. undecided: the criteria that wait for the first look, or for the
+    end. at_s: when that look was, in seconds of measuring; None before it."""
+    if at_s is None:
+        rows = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
+        columns = [Column("criterion", CODE), Column("verdict", VERDICT)]
+        caption = f"{readable(name)}: nothing has been decided yet"
+        return Section(CRITERIA, (), [Table(caption, columns, rows)] if rows else ())
+    table = criteria_table(results, has_looks=True)
+    rows = [(*row, _needed(it)) for row, it in zip(table.rows, results, strict=True)]
+    columns = [*table.columns, *numeric("samples, of about")]
+    decided = [it for it in results if it.decides and it.verdict in (PASS, FAIL)]
+    count = sum(it.decides for it in results)
+    caption = f"{readable(name)} after {at_s:g} s of measuring: {len(decided)} of {count} decided"
+    return Section(CRITERIA, (), [Table(caption, columns, rows, "cards")])
+
+
+def _needed(it: CriterionResult) -> str:
+    """How far an open one is: `412 of 1,300 (32 %)`."""
+    if it.verdict != INCONCLUSIVE or not it.samples_needed:
+        return ""
+    share = f"{100 * it.samples / it.samples_needed:.0f} %"
+    return f"{it.samples:,} of {it.samples_needed:,} ({share})"
+
+
+def comparison(gate: Gate) -> Section:
+    """The intervals of each finding as of the last look."""
+    if not gate.looks_s:
+        return Section(COMPARISON, ["The samples have not been looked at yet"])
+    columns = [
+        Column("label", CODE),
+        Column("metric"),
+        *numeric("base", "head", "change", "at least", "at most"),
+        Column("verdict", VERDICT),
+    ]
+    rows = []
+    for it in gate.findings:
+        effect = gate.settings.effect_of(it.metric, it.base)
+        ends = (words.change(it, each, effect) for each in (it.change, it.low, it.high))
+        sides = (words.value(it, each) for each in (it.base, it.head))
+        more = f"about {format_duration(it.more_s)} more" if it.more_s and not it.decided else ""
+        answer = TableCell(badge=words.verdict(it).replace("OPEN", OPEN), small=more)
+        rows.append((readable(it.label), it.metric, *sides, *ends, answer))
+    gating = [it for it in gate.findings if it.gates]
+    decided = sum(it.decided for it in gating)
+    caption = (
+        f"After {gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}: {decided} of "
+        f"{len(gating)} decided. Intervals hold at all looks together"
+    )
+    return Section(COMPARISON, (), [Table(caption, columns, rows, "cards")])
+
+
+def capacity(
+    name: str, position: str, trials: Sequence[Trial], limits: Sequence[Limit], of: Sequence[str]
+) -> Section:
+    """The trials of a search, the newest first. limits: parsed; of: as they were written."""
+    columns = [
+        *numeric("trial"),
+        Column("purpose"),
+        *numeric("asked, /s", "sent, /s", "n", *(f"p{it}, ms" for it in PERCENTILES)),
+        Column("outcome", VERDICT),
+    ]
+    rows = [
+        (
+            str(it.ask.number),
+            it.ask.purpose,
+            *map(format_number, (it.ask.rate, it.achieved)),
+            f"{it.n:,}",
+            *(
+                _NONE if ms is None else format_number(ms)
+                for ms in (it.p50_ms, it.p95_ms, it.p99_ms)
+            ),
+            TableCell(badge=_outcome(it, limits)),
+        )
+        for it in reversed(trials)
+    ]
+    caption = f"{readable(name)}: trials within {' and '.join(of)}"
+    table = [Table(caption, columns, rows, "cards")] if rows else []
+    return Section(CAPACITY, [f"{readable(name)}: {position}"], table)
+
+
+def _times(trial: Trial) -> tuple[float | None, ...]:
+    return trial.p50_ms, trial.p95_ms, trial.p99_ms
+
+
+def _outcome(trial: Trial, limits: Sequence[Limit]) -> str:
+    if not trial.sound:
+        return "not sound"
+    return PASS if trial.keeps(tuple(limits)) else FAIL
+
+
+def joined(sections: Iterable[Section]) -> list[Section]:
+    """Those of all executions, one for each id, in the order of the page."""
+    found = [*sections]
+    return [
+        Section(
+            each,
+            [line for it in found if it.id == each for line in it.lines],
+            [table for it in found if it.id == each for table in it.tables],
+        )
+        for each in HEADINGS
+        if any(it.id == each for it in found)
+    ]

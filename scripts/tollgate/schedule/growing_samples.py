@@ -1,0 +1,149 @@
+"""Samples of an execution that come in pieces, each with when it was due, for whoever counts them
+while it measures.
+
+A sample is `counted` as it comes. One whose label has a schedule is `joined` as well, once its
+arrival is known.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from tollgate.plan.model import Plan
+from tollgate.samples.store import Store
+from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, gathered
+from tollgate.schedule.join import Ints
+from tollgate.schedule.queues import Queue, queues_of
+from tollgate.schedule.schedule import schedules_of
+
+#: Labels that a plan makes at run time, such as `item ${row}`, have no end: those behind so many
+#: series are counted together, under this label.
+MOST_SERIES, OTHERS = 2000, "(other labels)"
+#: Of a label that follows none.
+NO_SCHEDULE = -1
+#: An elapsed is below 10^9 ms: with the number of its series it fits into one number.
+_ELAPSED_BITS = 30
+_SERIES = """SELECT label, is_transaction, ok, {side} AS side, thread_group, list(start_ms),
+    list(elapsed_ms), list(number), sum(bytes)::BIGINT FROM samples GROUP BY ALL"""
+
+
+class Key(NamedTuple):
+    """Of a series. side: 0 for base, 1 for head, -1 where nothing is compared."""
+
+    label: str
+    is_transaction: bool
+    ok: bool
+    side: int = -1
+
+
+class GrowingSamples(ABC):
+    """The samples of one execution so far.
+
+    rows: of the JTL. keys: of each series, by its number. joins: its schedules, none where the
+    samples do not show when JMeter began. start_ms: when it did. newest_ms: when the last answer
+    came (both epoch ms), None before the first. due_ms: until when what was due is counted, inf
+    for all of the schedules.
+    """
+
+    most_series = MOST_SERIES
+
+    def __init__(self, plan: Plan, follows: bool = True) -> None:
+        """follows: whether the samples are of one JMeter, for which the plan's schedules are."""
+        self.rows = 0
+        self.newest_ms: int | None = None
+        self.due_ms = -math.inf
+        self.joins: list[GrowingJoin] = []
+        self.keys: list[Key] = []
+        self.start_ms: int | None = None
+        self._plan, self._follows = plan, follows
+        self._numbers: dict[Key, int] = {}
+        self._senders: defaultdict[str, set[str]] = defaultdict(set)
+        self._places: dict[tuple[str, str], int] = {}
+
+    @abstractmethod
+    def counted(self, number: int, start_ms: Ints, elapsed_ms: Ints, size: int) -> None:
+        """Take in samples of a series. start_ms: epoch ms. size: bytes of all of them."""
+
+    @abstractmethod
+    def joined(self, number: int, known: Arrived, elapsed_ms: Ints) -> None:
+        """Take in when samples of a series were due."""
+
+    def take(self, new: Store) -> None:
+        """Count the samples of a piece of the JTL, each of which comes once."""
+        ((newest_ms, *starts),) = new.rows(
+            "SELECT max(start_ms + elapsed_ms), min(test_start), max(test_start) FROM samples"
+        )
+        self._begin(*starts)
+        self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
+        side = "coalesce(TRY_CAST(coin AS INTEGER) % 2, -1)" if "coin" in new.layout else "-1"
+        found = new.rows(_SERIES.format(side=side))
+        self._find_places({(it[0], it[4]) for it in found if not it[1]})
+        arrived: list[list[Arrived]] = [[] for _ in self.joins]
+        for *key, thread_group, start_ms, elapsed_ms, thread, size in found:
+            number = self._number(Key(*key))
+            start_ms, elapsed_ms = np.array(start_ms, np.int64), np.array(elapsed_ms, np.int64)
+            self.rows += len(elapsed_ms)
+            self.counted(number, start_ms, elapsed_ms, size)
+            place = self._places.get((key[0], thread_group), NO_SCHEDULE)
+            if place != NO_SCHEDULE and not self.keys[number].is_transaction:
+                own = (number << _ELAPSED_BITS) + elapsed_ms
+                arrived[place].append(Arrived(start_ms, np.array(thread), own))
+        for join, parts in zip(self.joins, arrived, strict=True):
+            self._note(join.add(gathered(parts), self.newest_ms))
+
+    def end(self, ran_out: bool) -> None:
+        """Nothing more is written: what waited for samples before it waits no more. ran_out:
+        whether the load was not ended before its time."""
+        if ran_out:
+            self.due_ms = math.inf
+        for join in self.joins:
+            self._note(join.add(NOBODY, math.inf))
+
+    def _begin(self, first_ms: int | None, last_ms: int | None) -> None:
+        """Know when JMeter began; of several JMeters nobody knows which sample was due when."""
+        if self.start_ms is None:
+            self.start_ms = first_ms
+            if self._follows and first_ms is not None:
+                schedules = schedules_of(self._plan)[1]
+                self.joins = [GrowingJoin(schedule, first_ms) for _, schedule in schedules]
+        if not self.start_ms == first_ms == last_ms:
+            self.joins, self._follows = [], False
+
+    def _find_places(self, pairs: Collection[tuple[str, str]]) -> None:
+        """Learn which of the joins each label is about, by the threads that sent it."""
+        new = {pair for pair in pairs if pair not in self._places}
+        if not new or not self.joins or len(self._places) >= MOST_SERIES:
+            return
+        for label, thread_group in new:
+            self._senders[label].add(thread_group)
+        labels = sorted({label for label, _ in new})
+        queues, _ = queues_of(self._plan, labels, self._senders)
+        for label in labels:
+            for sender in self._senders[label]:
+                mine = (place for place, it in enumerate(queues) if _governs(it, label, sender))
+                self._places[label, sender] = next(mine, NO_SCHEDULE)
+
+    def _number(self, key: Key) -> int:
+        if key not in self._numbers and len(self.keys) >= self.most_series:
+            key = key._replace(label=OTHERS)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.keys)
+            self.keys.append(key)
+        return self._numbers[key]
+
+    def _note(self, known: Arrived) -> None:
+        number, elapsed_ms = known.key >> _ELAPSED_BITS, known.key & ((1 << _ELAPSED_BITS) - 1)
+        for each in np.unique(number):
+            mine = number == each
+            self.joined(int(each), known.at(mine), elapsed_ms[mine])
+
+
+def _governs(queue: Queue, label: str, sender: str) -> bool:
+    is_own = sender in queue.threads.get(label, (sender,))
+    return is_own and label in queue.governed and label not in queue.mixed
