@@ -136,7 +136,6 @@ def test_figures_at_the_end_are_on_the_page(server, window, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.alone
 def test_ten_minutes_of_snapshots_do_not_grow_its_memory(server, window):
     page = window()
     heaps = []
