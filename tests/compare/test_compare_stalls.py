@@ -1,6 +1,7 @@
 """A head that stands still now and then: found where it does so more than base, and only there."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from benchmarks.tail import blocks_of, stalls_of
 from support.compared import finding, judged
 from tollgate.compare.decide import WEIGHTS, decided, look, measured, shared
 from tollgate.compare.model import STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.processes import spread
 from tollgate.compare.stalls import AFTER_S, LONGEST_S, SLOW, stall_rise
 from tollgate.stats.sequential import nominal_level
 
@@ -130,7 +132,7 @@ def alone(blocks):
         seen = blocks.first(at_s)
         change = stall_rise(seen)
         found = measured(("sum", STALLS), change, *levels)
-        found = shared(decided(found, change, *levels, SETTINGS, at_s), seen)
+        found = shared(decided(found, change, *levels, SETTINGS, at_s), partial(spread, seen, STALLS))
         if found.verdict == "FAIL":
             break
     return found.verdict, at_s

@@ -86,7 +86,7 @@ def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):
 def test_a_forecast_that_the_plan_does_not_follow_is_refused(tmp_path, properties):
     changes = {"properties": properties, "forecast": forecast(30, nap=1.0)}
     (line,) = refusal(tmp_path, "fail>0%", plan={}, **changes).splitlines()
-    assert line.startswith("nap-alone: the plan plan/timer-run.jmx does not follow data/mine.csv: ")
+    assert line.startswith("nap-alone: the plan plan/timer-run.jmx has no ")
     assert "${__P(schedule,...)}" in line
 
 
@@ -95,7 +95,7 @@ def test_a_plan_that_has_a_schedule_of_its_own_does_not_follow_the_forecast(tmp_
     path = tmp_path / plan["plan"]
     path.write_text(path.read_text().replace("${__P(schedule,pause(9 s))}", "pause(9 s)"))
     changes = {"plan": plan, "forecast": forecast(30, nap=1.0)}
-    assert "does not follow data/mine.csv" in refusal(tmp_path, "fail>0%", **changes)
+    assert "can't follow data/mine.csv" in refusal(tmp_path, "fail>0%", **changes)
 
 
 def test_each_problem_is_told_in_a_line_of_its_own(tmp_path):

@@ -158,7 +158,7 @@ NO_RESULT = r"autocannon 9\.0\.0 printed no result: "
     ("text", "seconds", "why"),
     [
         *((it, 1, NO_RESULT) for it in ("", "[]", "Error: socket hang up", "null", "{}")),
-        (FAILED, 3, "all of its 4440 requests failed"),
+        (FAILED, 3, "all 4440 requests failed"),
         (PRINTED, 4, r"autocannon: ended after 3\.05 s of 4"),
     ],
 )

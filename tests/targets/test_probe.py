@@ -150,7 +150,7 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
         probe.answer_is_right(service, asked("^ok$"))
         with pytest.raises(probe.ProbeError, match=r'gave 200 "ok", not '):
             probe.answer_is_right(service, asked("fine"))
-        with pytest.raises(probe.ProbeError, match="answered 404"):
+        with pytest.raises(probe.ProbeError, match="gave 404 "):
             probe.answer_is_right(service, asked("ok"))
 
 
@@ -175,7 +175,7 @@ def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
         with server((status, elsewhere)) as port:
             said = answered(port, "cluster", 2, name="shop")
             assert said.startswith("responses of shop have no X-Worker")
-            with pytest.raises(probe.ProbeError, match=f"answered {status} "):
+            with pytest.raises(probe.ProbeError, match=f"gave {status} "):
                 probe.answer_is_right(Url("http", "127.0.0.1", port), asked("ok"))
         foreign.setblocking(False)
         with pytest.raises(BlockingIOError):

@@ -117,7 +117,7 @@ def test_a_plan_with_a_hard_coded_host_is_refused_where_the_scenario_names_a_url
     text = jmx.plan(jmx.group(jmx.sampler("home", HTTPSampler__domain="127.0.0.1")))
     config, plan = configured(text, url="http://localhost:8080")
     assert refusal(list, wanted_remotes(config)) == (
-        f"targets: {plan} does not read the property 'host', and so not ask "
+        f"targets: {plan} does not read the property 'host', and so does not ask "
         "http://localhost:8080: write ${__P(host,...)} in its HTTP Request Defaults"
     )
 

@@ -40,7 +40,7 @@ def test_engines_that_are_alike_are_known_by_their_in_order():
         *(({"java": "21"}, "21"), ({"plugins": "xy"}, "lib/ext")),
         ({"plans": {"plans/a.jmx": "other"}}, "plans/a.jmx"),
         *(({"hashes": ["h1"]}, "items.csv"), ({"hashes": [None]}, "can't read")),
-        ({"offset_ms": 2000.0}, "2.0 s ahead of"),
+        ({"offset_ms": 2000.0}, "2.0 s ahead"),
         ({"offset_ms": -1500.0}, "1.5 s behind"),
     ],
 )

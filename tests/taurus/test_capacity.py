@@ -276,6 +276,7 @@ def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
 def test_no_server_is_left_behind():
     service = Capacity()
     service.parameters = BetterDict()
+    service.engine = SimpleNamespace(provisioning=SimpleNamespace(executors=[]))
     service.idle_port = support.free_port()
     service.startup()
     idle = service.idle

@@ -71,7 +71,8 @@ def test_a_misspelt_section_is_refused_with_the_nearest(name, at):
     assert f"the section {wrong!r}, which does not exist: did you mean {name!r}?" in told
 
 
-@given(st.sampled_from(OURS), st.integers(1))
+# "epxort" is as near to another of ours, report.
+@given(st.sampled_from([it for it in OURS if it != "export"]), st.integers(1))
 def test_settings_of_a_module_that_there_is_not_are_refused_with_the_nearest(name, at):
     wrong = misspelt(name, at)
     modules = {wrong: {"mode": "fork"}, **{it: SETTINGS["modules"][it] for it in OURS}}
@@ -118,7 +119,7 @@ def test_a_jmeter_of_the_users_own_is_used_by_all_and_its_version_told(own_jmete
 
 def test_what_is_no_jmeter_is_refused(own_jmeter):
     told = refused(with_jmeter(own_jmeter.with_name("none")).prepare)
-    assert "modules.jmeter.path is" in told
+    assert "modules.jmeter.path " in told
     assert "name its bin/jmeter" in told
 
 

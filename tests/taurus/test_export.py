@@ -180,11 +180,12 @@ OFF = [
 
 @pytest.mark.parametrize("variables", OFF)
 def test_without_being_asked_or_by_another_protocol_a_run_exports_nothing(run, variables):
+    before = set(threading.enumerate())
     made = run("plan", **variables).go()
     assert made.service.export is None
     assert made.record.executions[0].exported is None
     assert made.known.samples == {}
-    assert "otlp" not in {it.name for it in threading.enumerate() if it.is_alive()}
+    assert "otlp" not in {it.name for it in set(threading.enumerate()) - before}
 
 
 def test_a_run_that_exports_nothing_does_not_import_opentelemetry():

@@ -116,18 +116,18 @@ REFUSED = [
         "PM2 starts on this one alone",
     ),
     *(
-        ({"modules": KINDS[kind]["modules"]}, f"the kind {kind}")
+        ({"modules": KINDS[kind]["modules"]}, f"share a {kind}")
         for kind in ("compare", "study", "capacity")
     ),
     *(
-        ({"modules": {**KINDS[kind]["modules"], "verdict": {"kind": "plan"}}}, f"the kind {kind}")
+        ({"modules": {**KINDS[kind]["modules"], "verdict": {"kind": "plan"}}}, f"share a {kind}")
         for kind in ("compare", "study", "capacity")
     ),
     ({"rows": "splitt"}, "modules.load.rows is 'splitt'"),
     ({"env": {"ENGINE": "1/99"}, "rows": "split"}, "too few to be split"),
     ({"env": {"ENGINES": "10.0.0.1"}}, "10.0.0.1"),
-    ({"env": {"ENGINES": "10.0.0.1:0"}}, "host and port"),
-    ({"env": {"ENGINES": "10.0.0.1:1099,"}}, "host and port"),
+    ({"env": {"ENGINES": "10.0.0.1:0"}}, "host:port"),
+    ({"env": {"ENGINES": "10.0.0.1:1099,"}}, "host:port"),
     ({"env": {"ENGINES": "10.0.0.1:1099, 10.0.0.1:1099"}}, "twice"),
     ({"env": ONE | {"ENGINE": "1/2"}}, "ENGINES and ENGINE"),
     ({"env": ONE | {"START_AT": LATER}}, "START_AT"),

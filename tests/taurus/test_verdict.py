@@ -104,7 +104,7 @@ def test_whether_a_run_cut_short_counts_is_true_or_false_and_nothing_between(val
 def test_verdict_refuses_a_property_that_is_no_number(monkeypatch, name):
     monkeypatch.setattr("tollgate.taurus.verdict.plan_copy.copy", lambda *_: "plan/check.jmx")
     made = Verdict()
-    made.engine = SimpleNamespace(artifacts_dir="reports")
+    made.engine = SimpleNamespace(artifacts_dir="reports", config={"modules": {}})
     executor = SimpleNamespace(
         label="fork",
         properties={name: "60s"},

@@ -149,7 +149,7 @@ def test_a_change_below_half_of_the_effect_is_not_named_however_sure():
 
 def test_too_few_blocks_are_refused():
     silent = [replace(it, head=Use()) for it in blocks(BASE, BASE)]
-    with pytest.raises(ProfileError, match=f"in 0 blocks .* {LEAST_BLOCKS} are needed"):
+    with pytest.raises(ProfileError, match=f"in 0 blocks, and {LEAST_BLOCKS} are needed"):
         explain(silent, LEVEL, EFFECT, None, failed=True)
 
 

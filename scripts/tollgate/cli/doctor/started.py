@@ -50,5 +50,5 @@ def _sides(config: Configuration, environment: Mapping[str, str]) -> list[pm2.Ap
     [(_, scenario)] = scenarios.executions_of(config)
     app = pm2.declared_apps().get(str(scenario.get("app")))
     wanted = read_setup(config.get("modules").get("compare"), environment).settings
-    sides = app and copies_of_sides(app, wanted.mode, wanted.processes, SUITE, SUITE, {})
+    sides = app and copies_of_sides(app, wanted.mode, wanted.processes, SUITE, [SUITE] * 2, {})
     return [replace(app, name=it.name, port=it.port) for side in sides or () for it in side]
