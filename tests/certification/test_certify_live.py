@@ -123,7 +123,7 @@ def test_the_certificate_is_made_of_all_runs(store):
     assert "The gate, resampled runs" not in shown  # from three pairs of processes
     assert shown["Found in time"].split("\n")[2:] == [
         f"| 20 % work | noisy | search | live | {none} | {never} | {never} | {none} |",
-        f"| 20 % work | noisy | sum | live | {none} | {always} | {always} |",
+        f"| 20 % work | noisy | sum | live | {none} | {always} | {always} | {none} |",
     ]
     slowed = r"\| 20 % work \| noisy \| sum \| - \| (?:19|20)\.\d ms \+[12]\d\.\d % \|"
     assert re.search(slowed, shown["How much slower head really was"])
