@@ -52,6 +52,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def show(arguments: argparse.Namespace) -> int:
     """Print the history; the exit code is that of the gate, if it is asked for."""
+    if not arguments.repository.is_dir():
+        raise UserError(f"--repository {arguments.repository} is no folder")
     records = files.read(arguments.places or [paths.HISTORY])
     if arguments.to:
         new = files.collect(records, arguments.to)

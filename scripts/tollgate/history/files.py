@@ -84,7 +84,9 @@ def _files(place: Path) -> Iterator[Path]:
         yield from [place] if place.is_file() else []
         return
     below = (f"{HISTORY.name}/{_LINES}", _OWN)
-    found = {*place.glob(_LINES), *(path for it in below for path in place.rglob(it))}
+    # Of a run's folder its own record alone.
+    beside = () if (place / "run.json").is_file() else place.glob(_LINES)
+    found = {*beside, *(path for it in below for path in place.rglob(it))}
     yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in _OTHERS)
 
 

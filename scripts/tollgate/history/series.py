@@ -33,7 +33,8 @@ _CERTAIN = 2
 @dataclass(frozen=True)
 class Series:
     """One metric of one label. at: of each measure the index of its run among those of the
-    execution, oldest first."""
+    execution, oldest first. is_current: whether the newest of these runs has it; only then it
+    gates."""
 
     label: str
     metric: str
@@ -41,6 +42,7 @@ class Series:
     at: tuple[int, ...]
     measures: tuple[Measure, ...]
     steps: tuple[Step, ...] = ()
+    is_current: bool = True
 
     @property
     def name(self) -> str:
@@ -73,7 +75,7 @@ class Series:
         """Whether it lies above the anchor by more than the effect, beyond doubt: by its newest
         runs together, or by the own interval of each of the newest two, of a first run by its
         own."""
-        if self.effect is None:
+        if self.effect is None or not self.is_current:
             return False
         newest = [it.low for it in self.measures[-_CERTAIN:]]
         are_certain = all(low is not None and low > self.effect for low in newest)
@@ -81,7 +83,7 @@ class Series:
 
     def newly_risen(self, newest: int) -> tuple[Step, ...]:
         """Upward steps that the newest so many runs made certain; they gate."""
-        if self.effect is None:
+        if self.effect is None or not self.is_current:
             return ()
         since = len(self.measures) - newest
         return tuple(it for it in self.steps if it.rise > 0 and it.seen >= since)
@@ -151,7 +153,7 @@ def executions(records: Sequence[HistoryRecord], anchor: str | None = None) -> l
         left_out = len(every) - len(alike)
         found.append(Execution(kind, name, alike, tuple(_series(alike)), left_out))
     # Those that gate share what may be falsely found; each of the others has it alone.
-    gating = [it for each in found if each.anchor for it in each.series]
+    gating = [it for each in found if each.anchor for it in each.series if it.is_current]
     return [_with_steps(it, gating if it.anchor else it.series) for it in found]
 
 
@@ -173,7 +175,7 @@ def _series(runs: Sequence[tuple[HistoryRecord, HistoryExecution]]) -> Iterator[
             found[it.label, it.metric, it.unit].append((at, it))
     for key, measured in found.items():
         at, measures = zip(*measured, strict=True)
-        yield Series(*key, at, measures)
+        yield Series(*key, at, measures, is_current=at[-1] == len(runs) - 1)
 
 
 def _with_steps(execution: Execution, among: Sequence[Series]) -> Execution:

@@ -132,6 +132,8 @@ def _measured(series: Series, measure: Measure) -> str:
 
 
 def _step(series: Series, step: Step) -> str:
+    if series.effect is None and step.before <= 0:
+        return f"{_value(series, step.before)} to {_value(series, step.after)}"
     amount = step.after - step.before if series.unit == POINTS else step.rise
     return _change(series, amount)
 

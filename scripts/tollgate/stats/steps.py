@@ -55,8 +55,9 @@ class Step:
 
     @property
     def rise(self) -> float:
-        """As a share of the level before; infinite from 0."""
-        return self.after / self.before - 1 if self.before else math.copysign(math.inf, self.after)
+        """As a share of the level before, without its sign; infinite from 0."""
+        moved = self.after - self.before
+        return moved / abs(self.before) if self.before else math.copysign(math.inf, moved)
 
 
 def steps(series: Sequence[float], false_alarm: float, least: float) -> list[Step]:
