@@ -74,6 +74,9 @@ def _no_ancestor(root: Path, good: tuple[str, str], bad: tuple[str, str]) -> str
     if git.ask(root, "merge-base", "--is-ancestor", bad[1], good[1]) is not None:
         return f"BAD {bad[0]!r} is older than GOOD {good[0]!r}: name the older one first"
     common = git.ask(root, "merge-base", good[1], bad[1])
+    if not common and git.is_shallow(root):
+        between = f"between GOOD {good[0]!r} and BAD {bad[0]!r}"
+        return f"this clone is shallow, and not all {between} is in it: {git.SHALLOW}"
     step = f"name where they part, {common[:7]}, as GOOD" if common else "name another GOOD"
     return f"GOOD {good[0]!r} is no ancestor of BAD {bad[0]!r}, as one of both has to be: {step}"
 
@@ -118,7 +121,8 @@ class Bisection:
     def found(self) -> tuple[str, ...]:
         """The SHA of the first bad commit, or of all that may be it where git had to skip some;
         empty while it still asks."""
-        log = (self.folder / "BISECT_LOG").read_text(encoding="utf-8")
+        # With the subjects of commits, as they are.
+        log = (self.folder / "BISECT_LOG").read_text(encoding="utf-8", errors="replace")
         return tuple(_FOUND.findall(log)) or ((self.bad,) if self.left == 1 else ())
 
     @property

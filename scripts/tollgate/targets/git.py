@@ -15,14 +15,18 @@ from pathlib import Path
 
 MAIN = ("main", "master")
 _VERIFY = ("rev-parse", "--verify", "--quiet")
-_SHALLOW = "`git fetch --unshallow` gets the rest, in CI a checkout with fetch-depth: 0"
+#: How a shallow clone gets the rest.
+SHALLOW = "`git fetch --unshallow` gets the rest, in CI a checkout with fetch-depth: 0"
 #: What would make git look at another repository or another index than the checkout's own; git
 #: itself sets it for hooks, from which a comparison may well be called.
 _ELSEWHERE = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"),
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"),
 )
-_QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
+_QUIET = (
+    *("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false"),
+    *("-c", "log.showSignature=false"),
+)
 
 #: Folders of packages and of what is made of code.
 PACKAGES = ("node_modules", ".venv", "__pycache__")
@@ -138,8 +142,8 @@ def find_revisions(
     base = ask(root, "merge-base", head, main)
     if base is None:
         reason = f"HEAD and {main} have no commit in common"
-        if _is_shallow(root):
-            reason = f"this clone is shallow, and where HEAD left {main} is not in it: {_SHALLOW}"
+        if is_shallow(root):
+            reason = f"this clone is shallow, and where HEAD left {main} is not in it: {SHALLOW}"
         raise GitError(f"{reason}; or set BASE to a commit that is here")
     if base == head and not changed:
         raise GitError(
@@ -192,7 +196,7 @@ def commit(root: Path, wanted: str, name: str = "BASE") -> str:
     found = None if wanted.startswith("-") else ask(root, *_VERIFY, wanted)
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
-        hint = _SHALLOW if _is_shallow(root) else "`git fetch` it, or name another one"
+        hint = SHALLOW if is_shallow(root) else "`git fetch` it, or name another one"
         raise GitError(f"{name} is {wanted!r}, and git knows no such commit in {root}: {hint}")
     return found
 
@@ -209,10 +213,11 @@ def _main_branch(root: Path) -> str:
     for name in candidates:
         if ask(root, *_VERIFY, f"{name}^{{commit}}") is not None:
             return name
-    hint = _SHALLOW if _is_shallow(root) else "`git fetch origin main` gets one"
+    hint = SHALLOW if is_shallow(root) else "`git fetch origin main` gets one"
     looked = ", ".join(dict.fromkeys(candidates))
     raise GitError(f"no main branch is known here (there is no {looked}): set BASE, or {hint}")
 
 
-def _is_shallow(root: Path) -> bool:
+def is_shallow(root: Path) -> bool:
+    """Whether a clone has not all of the history."""
     return ask(root, "rev-parse", "--is-shallow-repository") == "true"

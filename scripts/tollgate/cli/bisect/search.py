@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import time
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from tollgate.cli.bisect import comparison, words
 from tollgate.cli.bisect.asked import Asked
 from tollgate.cli.bisect.comparison import VERDICTS, Compared, Focus, Runs, Said
 from tollgate.compare.profile.model import Why, read_why
+from tollgate.stats.sequential import LEAST_STEP
 from tollgate.targets import bisection, git
 from tollgate.targets.bisection import SKIP, Bisection
 from tollgate.targets.builds import Builds, NotBuiltError
@@ -139,6 +141,7 @@ class Search:
         if self.runs.interrupted:
             raise KeyboardInterrupt
         began = time.monotonic()
+        self.builds.provide(self.span.good, self.span.good)  # its failure says nothing of head
         try:
             sides = self._built(wanted.base, wanted.head)
         except NotBuiltError as problem:
@@ -146,9 +149,9 @@ class Search:
         else:
             made = self._measured(wanted, sides)
         made = replace(made, took_s=time.monotonic() - began)
-        # What keeps BAD from being measured may be mended.
-        says = VERDICTS if made.head == self.span.bad else (*VERDICTS, SKIP)
-        if made.said.code in says:
+        # What keeps BAD, or what was measured before, from being measured may be mended.
+        is_known = wanted.is_profiled or made.head == self.span.bad
+        if made.said.code in (VERDICTS if is_known else (*VERDICTS, SKIP)):
             self._keep(compared=(*self.known.compared, made))
         return made
 
@@ -163,8 +166,11 @@ class Search:
     def _measured(self, wanted: Compared, sides: BuiltSides) -> Compared:
         number = len(self.known.compared) + 1
         folder = self.asked.runs / f"{stamp(time.time())}-bisect-{number}-{wanted.head[:7]}"
+        own, least_s = self.asked.setup.settings, math.ceil(LEAST_STEP * wanted.budget_s)
         settings = (
             f"modules.compare.budget={wanted.budget_s:.0f}",
+            f"modules.compare.first={max(own.first, least_s):g}",
+            f"modules.compare.every={max(own.every, least_s):g}",
             f"modules.compare.profile={str(wanted.is_profiled).lower()}",
         )
         given = [*self.asked.words, *(word for it in settings for word in ("-o", it))]
