@@ -65,7 +65,13 @@ class Run:
         self.known = RunUnderWay(manifest=self.grown.record)
         ended = SimpleNamespace(poll=lambda: 0)
         executors = [
-            Executor(label=it.planned.name, kpi_jtl=str(folder / it.planned.jtl), process=ended)
+            Executor(
+                label=it.planned.name,
+                kpi_jtl=str(folder / it.planned.jtl),
+                process=ended,
+                is_over=False,
+                stop_requested_at=None,
+            )
             for it in self.grown.of
         ]
         self.service = Live()
@@ -75,6 +81,7 @@ class Run:
             services=[self.service],
             provisioning=SimpleNamespace(executors=executors),
             run_under_way=self.known,
+            stopping_reason=None,
         )
 
     def begin(self):

@@ -87,7 +87,7 @@ class LiveServer:
             [web.get("/{token}/", self._show), web.get("/{token}/events", self._events)]
         )
         # Streams end with the run, not when their readers like.
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self._ready.set_result(f"http://127.0.0.1:{runner.addresses[0][1]}/{self._token}/")
@@ -105,9 +105,13 @@ class LiveServer:
         if self._report:
             # It has a policy of its own in its head.
             text, policy = self._report.read_text(encoding="utf-8"), _FRAMES
-            self._taken += 1
         headers = {**_HEADERS, "Content-Security-Policy": policy}
-        return web.Response(text=text, content_type="text/html", headers=headers)
+        response = web.Response(text=text, content_type="text/html", headers=headers)
+        if self._report:
+            await response.prepare(request)
+            await response.write_eof()
+            self._taken += 1
+        return response
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html."""

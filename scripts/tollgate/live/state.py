@@ -30,7 +30,8 @@ KEPT_MS = 60_000
 #: them are shown.
 MOST_SERIES, MOST_FAILURES = 400, 500
 OTHER_FAILURES = "(other messages)"
-_FAILURES = "SELECT label, code, failure, count(*) FROM samples WHERE NOT ok GROUP BY ALL"
+_FAILURES = """SELECT label, code, failure, count(*) FROM samples
+    WHERE NOT ok AND NOT is_transaction{until} GROUP BY ALL"""
 
 
 class Window(NamedTuple):
@@ -141,7 +142,9 @@ class LiveSamples(GrowingSamples):
             # As the verdict does where JMeter did not say when it began.
             self.first_ms = at_ms[1] // 1000 * 1000 if at_ms[0] is None else at_ms[0]
         super().take(new)
-        for label, code, message, n in new.rows(_FAILURES):
+        seen_ms = self.window.seen_ms
+        until = "" if math.isinf(seen_ms) else f" AND start_ms + elapsed_ms <= {seen_ms:.0f}"
+        for label, code, message, n in new.rows(_FAILURES.format(until=until)):
             kind = (label, code, message or "")
             if kind not in self.failures and len(self.failures) >= MOST_FAILURES:
                 kind = ("", "", OTHER_FAILURES)

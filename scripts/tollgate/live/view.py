@@ -180,7 +180,7 @@ def failures(name: str, samples: LiveSamples) -> Section:
 def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> Section:
     """What was due and sent by now, and how late the requests of each label were."""
     if not samples.joins:
-        return Section(SCHEDULE, [f"{readable(name)} has no schedule: its load is a closed loop"])
+        return Section(SCHEDULE, [f"{readable(name)}: it is not known when each request was due"])
     columns = [Column("requests of", CODE), *numeric("due", "answered", "not sent, or under way")]
     rows = []
     for join in samples.joins:
@@ -230,6 +230,8 @@ def criteria(
 ) -> Section:
     """What the last look decided. undecided: the criteria that wait for the first look, or for the
     end. at_s: when that look was, in seconds of measuring; None before it."""
+    if not results and not undecided:
+        return Section(CRITERIA)
     if at_s is None:
         rows = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
         columns = [Column("criterion", CODE), Column("verdict", VERDICT)]

@@ -30,10 +30,12 @@ class FailedRequests:
     n: int
 
 
-def read_failures(path: Path) -> list[FailedRequests]:
-    """Those of a JTL, in order of time, of the MOST_KINDS that are most frequent.
+def read_failures(path: Path, until_ms: int | None = None) -> list[FailedRequests]:
+    """Those of a JTL, in order of time, of the MOST_KINDS that are most frequent. until_ms: up to
+    when they have ended (epoch ms).
 
     Reads the whole file once more. Raises JtlError."""
+    ended = "" if until_ms is None else f" AND start_ms + elapsed_ms <= {until_ms}"
     with open_store(path) as store:
         origin_ms = peek_test_start(store.path, store.layout)
         if origin_ms is None:
@@ -44,7 +46,7 @@ def read_failures(path: Path) -> list[FailedRequests]:
                 SELECT label, is_transaction, code, {second_sql(origin_ms)} AS second,
                        coalesce(failure, '') AS message,
                        regexp_replace(message, '[0-9]+', '0', 'g') AS alike
-                FROM samples WHERE NOT ok),
+                FROM samples WHERE NOT ok{ended}),
             most AS (
                 SELECT label, is_transaction, code, alike, count(*) AS total
                 FROM failed GROUP BY ALL ORDER BY total DESC, label, code, alike LIMIT {MOST_KINDS})

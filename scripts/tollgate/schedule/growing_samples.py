@@ -113,7 +113,7 @@ class GrowingSamples(ABC):
                 schedules = schedules_of(self._plan)[1]
                 self.joins = [GrowingJoin(schedule, first_ms) for _, schedule in schedules]
         if not self.start_ms == first_ms == last_ms:
-            self.joins, self._follows = [], False
+            self.joins, self._follows, self._places = [], False, {}
 
     def _find_places(self, pairs: Collection[tuple[str, str]]) -> None:
         """Learn which of the joins each label is about, by the threads that sent it."""

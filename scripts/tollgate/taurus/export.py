@@ -19,7 +19,7 @@ from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
 from tollgate.gather.context import contexts
 from tollgate.samples.layout import JtlError
-from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
+from tollgate.taurus.shared import RunUnderWay, samples_of, under_way, was_ended
 
 if TYPE_CHECKING:
     from tollgate.export.live import LiveExport
@@ -96,7 +96,7 @@ class Export(Service):
                 self._read()
                 executors = self.engine.provisioning.executors
                 all_cut = self.engine.stopping_reason is not None
-                self.export.end([it.label for it in executors if all_cut or _was_ended(it)])
+                self.export.end([it.label for it in executors if all_cut or was_ended(it)])
                 rows = self.export.rows
                 for planned in under_way(self.engine).manifest.executions:
                     planned.exported = rows[planned.name]
@@ -123,8 +123,3 @@ class Export(Service):
             if is_ended and planned.name not in self.told:
                 self.told.add(planned.name)
                 yield ended_early(planned, time.time())
-
-
-def _was_ended(executor: object) -> bool:
-    """Whether a decision, a criterion or STOP_AFTER has ended its load."""
-    return executor.is_over or executor.stop_requested_at is not None

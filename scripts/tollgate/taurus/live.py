@@ -30,7 +30,7 @@ from tollgate.samples.layout import JtlError
 from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.compare import Compare
 from tollgate.taurus.progress import position_of
-from tollgate.taurus.shared import RunUnderWay, is_running, samples_of, under_way
+from tollgate.taurus.shared import RunUnderWay, is_running, samples_of, under_way, was_ended
 from tollgate.taurus.stop_when_decided import StopWhenDecided
 from tollgate.workers.latest import FILE, LatestLooks
 
@@ -152,7 +152,11 @@ class Live(Service):
         super().shutdown()
         if self.server:
             with self._harmless():
+                self._know_ends()
                 self._read()
+                is_cut = self.engine.stopping_reason is not None
+                for executor, (_, samples) in self.of.items():
+                    samples.end(ran_out=not (is_cut or was_ended(executor)))
                 self._publish("The load has ended, and the run is judged")
 
     def post_process(self) -> None:
@@ -179,6 +183,21 @@ class Live(Service):
             with suppress(JtlError):  # `verdict` says so
                 samples_of(self.engine, executor).advance()
 
+    def _know_ends(self) -> None:
+        """Count nothing behind the moments of decisions."""
+        began = [(of, it) for of, it in self.of.values() if it.newest_ms is not None]
+        for of, samples in began:
+            planned = of.planned
+            if planned.decided_s is not None and planned.interim:
+                samples.decided(planned.decided_s, planned.interim.lag_s)
+            elif stop := planned.stop:
+                lag_s = stop.seen_s - planned.warmup - stop.measured_s
+                samples.decided(stop.measured_s, lag_s)
+        compare = self._other(Compare)
+        if compare and compare.decider and compare.decider.is_decided:
+            for _, samples in began:
+                samples.decided(compare.decider.record.decided_s, compare.decider.lag_s)
+
     def _publish(self, sentence: str) -> None:
         self.server.publish(Snapshot(sentence, sections=self._sections()).to_json())
 
@@ -188,18 +207,12 @@ class Live(Service):
         return "; ".join(positions) or "Between two executions"
 
     def _sections(self) -> list[Section]:
+        self._know_ends()
         found: list[Section] = []
         for executor, (of, samples) in self.of.items():
-            name, planned = executor.label, of.planned
             found.append(self._criteria(executor, of))
-            if samples.newest_ms is None:
-                continue
-            if planned.decided_s is not None and planned.interim:
-                samples.decided(planned.decided_s, planned.interim.lag_s)
-            elif stop := planned.stop:
-                lag_s = stop.seen_s - planned.warmup - stop.measured_s
-                samples.decided(stop.measured_s, lag_s)
-            found += view.execution(name, samples)
+            if samples.newest_ms is not None:
+                found += view.execution(executor.label, samples)
         found += [*self._comparison(), *self._trials(), view.workers(self.looks.of)]
         return view.joined(found)
 
@@ -217,11 +230,7 @@ class Live(Service):
     def _comparison(self) -> Iterator[Section]:
         compare = self._other(Compare)
         if compare and compare.decider:
-            decider = compare.decider
-            for _, samples in self.of.values():
-                if decider.is_decided:
-                    samples.decided(decider.record.decided_s, decider.lag_s)
-            yield view.comparison(decider.gate)
+            yield view.comparison(compare.decider.gate)
 
     def _trials(self) -> Iterator[Section]:
         capacity = self._other(Capacity)

@@ -62,7 +62,8 @@ class Progress(Service):
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"
-        with suppress(JtlError):  # `verdict` says so; until then there is no harm in load
+        # `verdict` says what is wrong with the file; until then there is no harm in load.
+        with suppress(JtlError, OSError):
             samples_of(self.engine, executor).advance()
         count = self.counts[executor]
         failed = f", {count.failed} failed so far" if count.failed else ""

@@ -145,3 +145,8 @@ def property_of(properties: Mapping[str, object], name: str, default: float, whe
             f"such as {default or 60:g}"
         )
     return float(str(value))
+
+
+def was_ended(executor: Any) -> bool:
+    """Whether a decision, a criterion or STOP_AFTER has ended its load."""
+    return executor.is_over or executor.stop_requested_at is not None

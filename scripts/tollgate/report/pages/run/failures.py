@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tollgate.base.text import one_line
+from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.record import manifest
 from tollgate.report.pages.kit.names import readable
 from tollgate.report.pages.run.lines import clock
@@ -29,8 +30,10 @@ _LENGTH, _TITLE = 160, 500
 def table(run: Path, record: manifest.Manifest, views: Sequence[View]) -> Table | None:
     """None where nothing failed. Raises JtlError."""
     groups: dict[tuple[str, str, str, str], list[FailedRequests]] = {}
-    for view, jtls in zip(views, _jtls(run, record), strict=True):
-        for it in _failed(view, jtls) if view.sent.errors else ():
+    until_ms = {} if record.engines else judged_until_ms(run, record)
+    for view, planned, jtls in zip(views, record.executions, _jtls(run, record), strict=True):
+        found = _failed(view, jtls, until_ms.get(planned.name)) if view.sent.errors else ()
+        for it in found:
             groups.setdefault((view.name, it.label, it.code, it.alike), []).append(it)
     if not groups:
         return None
@@ -38,7 +41,7 @@ def table(run: Path, record: manifest.Manifest, views: Sequence[View]) -> Table 
     rows = [_row(*key[:3], found) for key, found in ordered[:MOST_ROWS]]
     shown = sum(_total(found) for _, found in ordered[:MOST_ROWS])
     more = sum(view.sent.errors for view in views) - shown
-    rest = f"; {more:,} more failed in other ways: see kpi.jtl" if more > 0 else ""
+    rest = f"; {more:,} more failed in other ways, or had no answer at the end" if more > 0 else ""
     caption = (
         "Failed requests by message and by second since the execution's start, warm-up "
         f"included{rest}"
@@ -59,10 +62,10 @@ def _jtls(run: Path, record: manifest.Manifest) -> list[list[Path]]:
     ]
 
 
-def _failed(view: View, jtls: Iterable[Path]) -> Iterable[FailedRequests]:
+def _failed(view: View, jtls: Iterable[Path], until_ms: int | None) -> Iterable[FailedRequests]:
     """Those that count as requests of the execution."""
     labels = view.execution.labels
-    for it in (it for jtl in jtls for it in read_failures(jtl)):
+    for it in (it for jtl in jtls for it in read_failures(jtl, until_ms)):
         data = labels.get((it.label, it.is_transaction))
         if data and not data.is_transaction:
             yield it

@@ -100,6 +100,7 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
         lint=_named(judged, "lint"),
         failures=failures,
         failed=failed.table(run, record, views),
+        has_failed=any(view.sent.errors for view in views),
         headline=None if studied or searched else headline.table(views),
         more_failures=more_failures,
         # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
