@@ -37,6 +37,7 @@ def export(arguments: argparse.Namespace) -> int:
     if arguments.otlp:
         return _send(arguments.run, record, finished, arguments.otlp)
     if str(arguments.openmetrics) == "-":
+        sys.stdout.reconfigure(encoding="utf-8")  # which the format demands
         openmetrics.write(finished.moments(), sys.stdout)
     else:
         with arguments.openmetrics.open("w", encoding="utf-8") as file:
@@ -51,20 +52,29 @@ def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
 
     if not url.startswith(("http://", "https://")):
         raise UserError(f"--otlp is {url!r}: write a URL, such as http://127.0.0.1:4318")
-    sender, resource = Sender(url), resource_of(run, record)
+    sender = Sender(url, warn=_warn_of_events)
+    resource, last = resource_of(run, record), None
     for moment in finished.moments():
         points = to_metrics(moment.metrics, resource, finished.began_s, moment.at_s)
         last = Message(points, moment.rows)
         sender.offer(last)
-        if not sender.flush(TAKEN_S):
+        if not (is_taken := sender.flush(TAKEN_S)):
             break
-    else:
+    if last is None:
+        raise UserError(f"{run} has no samples to export")
+    if is_taken:
         ended_s = max(it.ended or 0.0 for it in record.executions)
         decided = verdict_events(judged(run, record).verdict, record, ended_s)
         sender.offer(last, to_logs(decided, resource))
-        sender.flush(TAKEN_S)
+        is_taken = sender.flush(TAKEN_S)
     for name, rows in finished.of.items():
         print(f"{name}: {Exported(sender.acknowledged.get(name, 0), rows).line}")
-    if sender.problem:
-        raise UserError(f"{url}: {sender.problem}")
+    if sender.problem or not is_taken:
+        raise UserError(f"{url}: {sender.problem or 'the collector did not answer in time'}")
     return 0
+
+
+def _warn_of_events(problem: str) -> None:
+    """What keeps metrics from being sent is the error at the end."""
+    if problem.startswith("events"):
+        print(f"tollgate: {problem}", file=sys.stderr)

@@ -74,7 +74,8 @@ _REJECTED = {
 def _in_words(problem: Exception) -> str:
     if isinstance(problem, requests.Timeout):
         return "the collector did not answer in time"
-    if isinstance(problem, requests.ConnectionError):
+    # With no time left for another try, requests refuses the time-out that it is given.
+    if isinstance(problem, (requests.ConnectionError, ValueError)):
         return "the collector can't be reached"
     return next(iter(str(problem).splitlines()), type(problem).__name__)
 

@@ -36,12 +36,13 @@ def wanted(environment: Mapping[str, str]) -> Wanted:
         return Wanted()
     if not (both or given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
         return Wanted()
-    for name in ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
-        if (protocol := given(name)) not in ("", _PROTOCOL):
-            return Wanted(
-                problem=f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, "
-                "and the endpoint to the port for it, mostly 4318"
-            )
+    names = ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    name = next(filter(given, names), names[1])  # that of metrics goes before
+    if (protocol := given(name)) not in ("", _PROTOCOL):
+        return Wanted(
+            problem=f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, "
+            "and the endpoint to the port for it, mostly 4318"
+        )
     logs = both or given("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
     has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER") in ("", "otlp")
     every_ms = given("OTEL_METRIC_EXPORT_INTERVAL")
