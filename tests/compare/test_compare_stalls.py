@@ -132,7 +132,9 @@ def alone(blocks):
         seen = blocks.first(at_s)
         change = stall_rise(seen)
         found = measured(("sum", STALLS), change, *levels)
-        found = shared(decided(found, change, *levels, SETTINGS, at_s), partial(spread, seen, STALLS))
+        found = shared(
+            decided(found, change, *levels, SETTINGS, at_s), partial(spread, seen, STALLS)
+        )
         if found.verdict == "FAIL":
             break
     return found.verdict, at_s
