@@ -64,8 +64,8 @@ _STALLED, _SPELL = 0.01, 10
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
 _WARY = 1.25
-#: By how much shorter than in the rehearsal times were later, when the processes were warm: a p95 of
-#: 6 ms came to 3.5. At most to the half, and by so many milliseconds.
+#: How short times may become when the processes are warm, against the rehearsal: a share of them,
+#: and so many milliseconds less at most. A p95 of 6 ms came to 3.5.
 _WARMER, _WARMER_MS = 0.5, 3.0
 #: Times of a label from which its spread is estimated, and of a row from which it has a level.
 FEWEST, REHEARSED_OF_ROW = 20, 10
