@@ -37,7 +37,7 @@ def test_a_plan_that_is_not_there_is_refused_with_those_that_are():
 
 def test_what_can_not_be_opened_is_refused():
     assert "unrecognized arguments: -Jport=3002" in refused(GUI, "-Jport=3002")
-    assert "there is no screen" in refused(GUI, DISPLAY="")
+    assert "no screen (DISPLAY is not set)" in refused(GUI, DISPLAY="")
     # `run gui` is the same.
     assert "tollgate: there is no plan" in refused(SUITE / "scripts" / "run", "gui", "nothing.jmx")
 
