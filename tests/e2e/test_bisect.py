@@ -27,8 +27,8 @@ function toTickets(raw) {
   rankAgain();
 """
 COMMENTED = "/** From the carrier's answer to tickets of ours. */\nfunction toTickets(raw) {"
-COMMITS, COMMENT_AT, SLOW_AT = 16, 10, 11
-#: Seconds that 6 comparisons may take on a slow machine, and builds.
+COMMITS, COMMENT_AT, SLOW_AT = 4, 2, 3
+#: Seconds that four comparisons may take on a slow machine, and builds.
 WHOLE_S = 7200
 #: Each answer takes many times as long.
 SLOW_APP = PYTHON_APP.replace("body = json", "sum(range(500_000))\n        body = json")
@@ -41,7 +41,7 @@ OPTIONS = (
 
 @pytest.fixture
 def history(tmp_path):
-    """The project with 16 commits on main: one of them is slower, the one before it looks like it.
+    """The project with four commits on main: one of them is slower, the one before it looks like it.
     Returns the repository and the SHAs, GOOD first."""
     made = Repo(copy_project(tmp_path / "tollgate"))
     made.git("init", "--quiet", "--initial-branch=main")
@@ -115,7 +115,7 @@ def test_the_commit_and_its_function_are_found_also_after_an_interruption(histor
     install = f"ln -s {support.ROOT / 'node_modules'} node_modules"
     options = (*OPTIONS, f"scenarios.compare.install={install}")
     process, log = begin(made.root, shas[0], "main", options=options)
-    second = "(16 commits left, 5 comparisons at most"
+    second = "(4 commits left, 3 comparisons at most"
     support.wait_until(lambda: process.poll() is not None or second in log.read_text(), "BAD fails")
     rehearses = lambda: "Rehearsing" in log.read_text().partition(second)[2]  # noqa: E731
     support.wait_while_it_lives(process, log, rehearses, "the next comparison is on")
@@ -126,7 +126,7 @@ def test_the_commit_and_its_function_are_found_also_after_an_interruption(histor
     process, log = begin(made.root, shas[0], "main", options=options)
     code, out = process.wait(WHOLE_S), log.read_text()
     assert code == 0, out
-    assert "it goes on: 5 comparisons at most" in out
+    assert "it goes on: 3 comparisons at most" in out
     assert f"\n{shas[SLOW_AT][:7]} " in out
     assert f"{shas[SLOW_AT][:7]} against {shas[SLOW_AT - 1][:7]}: FAIL, bad: typical of " in out
     assert re.search(r"^Head computes more, most of all in rankAgain \(app/targets/", out, re.M)

@@ -35,7 +35,7 @@ def test_twice_the_work_fails_by_its_cpu_time_alone_in_every_process(compare, pr
     [spread] = [it for it in ended.execution["comparison"]["spreads"] if it["metric"] == "cpu"]
     assert max(spread["base"]) < min(spread["head"])
     assert "CPU time of all processes of a side" in ended.page
-    again = run.judged_again("--json")
+    again = ended.judged_again("--json")
     assert again.returncode == 3
 
 
