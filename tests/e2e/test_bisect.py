@@ -41,7 +41,7 @@ OPTIONS = (
 
 @pytest.fixture
 def history(tmp_path):
-    """The project with four commits on main: one of them is slower, the one before it looks like it.
+    """The project with four commits on main: one is slower, and the one before it looks like it.
     Returns the repository and the SHAs, GOOD first."""
     made = Repo(copy_project(tmp_path / "tollgate"))
     made.git("init", "--quiet", "--initial-branch=main")
