@@ -54,7 +54,7 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(tmp_path, monkeypa
         for at in range(100)
         for second in range(SECONDS)
     ]
-    monkeypatch.setattr("tollgate.report.pages.run.failures.read_failures", lambda _: failed)
+    monkeypatch.setattr("tollgate.report.pages.run.failures.read_failures", lambda *_: failed)
     planned = [
         manifest.Execution(it.name, "plan/check.jmx", "kpi.jtl", {}, [{"mode": it.name}])
         for it in made
