@@ -82,10 +82,10 @@ def test_after_init_a_check_passes_with_no_file_edited(newcomer, alone):
 
 
 def test_a_function_that_makes_it_slow_fails_the_comparison_and_is_named(newcomer, alone):
-    repo = Repo(newcomer.suite)
+    repo, server = Repo(newcomer.suite), newcomer.suite / "server.js"
+    shutil.copy(APP, server)  # in a second go, the first one's change is undone
     repo.git("add", "--all")
-    repo.git("commit", "--quiet", "--message", "what init wrote")
-    server = newcomer.suite / "server.js"
+    repo.git("commit", "--quiet", "--allow-empty", "--message", "what init wrote")
     server.write_text(server.read_text().replace(ANSWER, SLOWER) + SLOW)
     repo.git("commit", "--quiet", "--all", "--message", "count")
     code, said = newcomer.run("run", f"-{NAME}", "-compare", BASE="HEAD~1", **alone)

@@ -204,22 +204,35 @@ def test_a_head_like_its_base_is_named_anything_no_more_often_than_promised(repe
 def test_a_starved_thread_is_scaled_down_and_no_function_pays_for_the_sampling_of_idleness(
     tmp_path, thread_us, found_us
 ):
-    (tmp_path / "schedule.json").write_text(json.dumps([{"from": 0, "to": 1}]))
+    sampled = {"samples": [2, 3, 3], "timeDeltas": [0, 1000, 1000]}
+    block = profiled(tmp_path, sampled, thread_us)
+    assert block.head.stacks == {(Frame("busy", "app/x.js", 5),): found_us}
+    assert block.head.answered == 1
+
+
+def test_answers_of_a_block_without_samples_do_not_count(tmp_path):
+    block = profiled(tmp_path, {"samples": [], "timeDeltas": []}, 500)
+    assert block == ProfileBlock(Use(), Use())
+
+
+def profiled(folder, sampled, thread_us):
+    """The only block of both sides, of a process each that answered one request."""
+    (folder / "schedule.json").write_text(json.dumps([{"from": 0, "to": 1}]))
     profile = {
         "nodes": [
             {"id": 1, "callFrame": frame("(root)", ""), "children": [2, 3]},
             {"id": 2, "callFrame": frame("busy", "/root/app/x.js")},
             {"id": 3, "callFrame": frame("(idle)", "")},
         ],
-        **{"startTime": 0, "endTime": 3000, "samples": [2, 3, 3], "timeDeltas": [0, 1000, 1000]},
+        **{"startTime": 0, "endTime": 3000, **sampled},
     }
     line = {"block": 0, "profiled": True, "threadUs": thread_us, "answered": 1}
     for side in SIDES:
-        (tmp_path / side).mkdir()
-        (tmp_path / side / "7.jsonl").write_text(json.dumps(line))
-        (tmp_path / side / "7-0.cpuprofile").write_text(json.dumps(profile))
-    [block] = read_blocks(tmp_path, {side: [Path("/root")] for side in SIDES})
-    assert block.head.stacks == {(Frame("busy", "app/x.js", 5),): found_us}
+        (folder / side).mkdir()
+        (folder / side / "7.jsonl").write_text(json.dumps(line))
+        (folder / side / "7-0.cpuprofile").write_text(json.dumps(profile))
+    [block] = read_blocks(folder, {side: [Path("/root")] for side in SIDES})
+    return block
 
 
 def frame(name, url):

@@ -89,15 +89,21 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Profi
         for side in SIDES:
             for lines in sorted((folder / side).glob("*.jsonl")):
                 for line in map(json.loads, lines.read_text().splitlines()):
-                    use = uses[side][line["block"]]
-                    use.answered += line["answered"]
                     if line["profiled"]:
                         profile = lines.with_name(f"{lines.stem}-{line['block']}.cpuprofile")
-                        found = stacks(json.loads(profile.read_text()), roots[side])
-                        use.stacks.update(_scaled(found, line["threadUs"]))
+                        _add(uses[side][line["block"]], line, profile, roots[side])
     except (OSError, ValueError, LookupError, TypeError) as problem:
         raise ProfileError(f"what was profiled can't be read: {problem!r}") from None
     return [ProfileBlock(base, head) for base, head in zip(*uses.values(), strict=True)]
+
+
+def _add(use: Use, line: Mapping, file: Path, roots: Sequence[Path]) -> None:
+    """One process's part of a block. A block that a busy process began as it ended has no samples:
+    what its answers cost is not known, so they do not count either."""
+    profile = json.loads(file.read_text())
+    if profile["samples"]:
+        use.answered += line["answered"]
+        use.stacks.update(_scaled(stacks(profile, roots), line["threadUs"]))
 
 
 def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
@@ -110,7 +116,8 @@ def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
 
 
 def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
-    """Of one .cpuprofile. Raises LookupError and TypeError for what is none."""
+    """Of one .cpuprofile. Raises LookupError, TypeError and ValueError for what is none,
+    or has no samples."""
     nodes = {node["id"]: node for node in profile["nodes"]}
     above_of = {child: node["id"] for node in nodes.values() for child in node.get("children", ())}
     paths: dict[int, tuple[Frame, ...]] = {}
