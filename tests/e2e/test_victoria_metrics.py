@@ -1,5 +1,7 @@
-"""Runs that are exported to a real VictoriaMetrics: its counts are those of the samples."""
+"""Runs that are exported to a real VictoriaMetrics: its counts are those of the samples, and its
+quantiles those of the nearest rank."""
 
+import math
 from collections import Counter
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import support
 from e2e.bzt_run import LENIENT, WARMUP_S, Run, mostly_right, only, rows_of
 from support import victoria_metrics
+from tollgate.stats.exponential import FINEST
 
 pytestmark = pytest.mark.services
 
@@ -22,6 +25,13 @@ COUNTS = (
     '(last_over_time(tollgate_requests_total{tollgate_kind="request"}[1h]))'
 )
 HISTOGRAMS = COUNTS.replace("requests_total", "service_time_seconds_count")
+QUANTILES = (
+    "histogram_quantile({p}, sum by (tollgate_label, vmrange) "
+    '(last_over_time(tollgate_service_time_seconds_bucket{{tollgate_kind="request"}}[1h])))'
+)
+#: Of the nearest rank: a bucket's width, within which the store interpolates, and the four digits
+#: that it keeps of a bucket's ends.
+WIDTH = 2.0 ** (2.0**-FINEST) * 1.001
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +53,22 @@ def variables(store):
 
 def assert_stored(store, rows):
     """Fails unless each label and result has as many requests as rows, and as many in the histogram
-    of service times."""
+    of service times; and unless each quantile that at least ten times exceed lies within a bucket's
+    width of the nearest rank."""
     counted = Counter((it["label"], RESULTS[it["success"]]) for it in rows)
     assert store.values(COUNTS) == counted
     assert store.values(HISTOGRAMS) == counted
+    compared = 0
+    for p in (0.5, 0.9, 0.95, 0.99):
+        found = store.values(QUANTILES.format(p=p))
+        for label in LABELS:
+            times = sorted(int(it["elapsed"]) for it in rows if it["label"] == label)
+            if len(times) * (1 - p) < 10:
+                continue
+            nearest = times[math.ceil(len(times) * p) - 1] / 1000
+            assert nearest / WIDTH <= found[label,] <= nearest * WIDTH, (label, p)
+            compared += 1
+    assert compared
 
 
 def test_the_counts_of_a_run_are_those_of_its_samples(tmp_path, store, variables):
