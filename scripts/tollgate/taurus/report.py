@@ -1,10 +1,10 @@
 """Taurus service `report`: the run's folder as a person finds it.
 
-Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
-dashboard of each execution that has not too many samples for that, writes index.html, and says what
-to open. `latest`, the history and the list of all runs are kept up in reports/, and elsewhere where
-there is a list already: a run may leave its files in any folder, and what stands around that is
-not its own.
+Points reports/latest at the run when it begins; when it has ended, shows the verdict, lets JMeter
+draw the HTML dashboard of each execution that has not too many samples for that, writes index.html,
+and says what to open. `latest`, the history and the list of all runs are kept up in reports/, and
+elsewhere where there is a list already: a run may leave its files in any folder, and what stands
+around that is not its own.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Report(Service):
         latest.replace(run.with_name("latest"))
 
     def post_process(self) -> None:
-        """Draw the dashboards, then show the verdict and what to open."""
+        """Show the verdict, draw the dashboards, and say what to open."""
         super().post_process()
-        run = Path(self.engine.artifacts_dir)
+        run, known = Path(self.engine.artifacts_dir), under_way(self.engine)
         executors = self.engine.provisioning.executors
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
         drawn = jtls if self.draws else {}
@@ -67,22 +67,22 @@ class Report(Service):
             drawn = {}
             self.log.warning("report: no dashboards: %s", room.full(run))
         try:
-            record = under_way(self.engine).manifest
-            until_ms = judged_until_ms(run, record) if record and drawn else {}
+            if known.judged:  # or else bzt says why the run was not
+                outputs.show(known.judged.verdict)
+            until_ms = judged_until_ms(run, known.manifest) if known.manifest and drawn else {}
             for name, problem in dashboard.draw_all(run, drawn, until_ms=until_ms).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)
             for name in (name for name, jtl in drawn.items() if not jtl.exists()):
                 self.log.warning("report: no dashboard of %s: it has no samples", name)
-        finally:  # also where the dashboards are interrupted
-            self._show(run, jtls)
+        finally:  # also where the console is gone, or the dashboards are interrupted
+            self._close(run, jtls)
 
-    def _show(self, run: Path, names: Iterable[str]) -> None:
-        """Write the page, show the verdict and what to open. names: of the executions."""
+    def _close(self, run: Path, names: Iterable[str]) -> None:
+        """Write the page and say what to open. names: of the executions."""
         known, listed = under_way(self.engine), []
-        if known.judged:  # or else bzt says why the run was not
+        if known.judged:
             with self._without(run_page.NAME):
                 run_page.write(run, known.judged, known.study)
-            outputs.show(known.judged.verdict)
             if sides.VARIABLE not in os.environ:  # a bisect's commits follow no order of time
                 with self._without("record for the history"):
                     history.add(run, known.judged, _holds_runs(run.parent))
