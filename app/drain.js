@@ -3,7 +3,7 @@
 const cluster = require('node:cluster');
 const net = require('node:net');
 
-/** For how long a server that was told to stop may finish what it has begun, in milliseconds. */
+/** For how long a server that is to stop may finish what it has begun, in milliseconds. */
 const DRAIN_LIMIT_MS = 10_000;
 /**
  * For how long a connection must have been silent before it is closed, in milliseconds. A client

@@ -38,13 +38,13 @@ function unknownRoute(paths) {
 
 /**
  * Express error handler: `{"error": {"parameter", "value", "allowed"}}` for what the caller can
- * mend. Anything else is ours: 500, told in full on stderr and not at all to the caller.
+ * mend. Anything else is ours: 500, and the error is logged to stderr.
  */
 function answerError(error, req, res, next) {
   if (res.headersSent) return next(error);
-  const told = asRequestError(error, req);
-  if (told) {
-    const { status, parameter, value, allowed } = told;
+  const known = asRequestError(error, req);
+  if (known) {
+    const { status, parameter, value, allowed } = known;
     return res.status(status).json({ error: { parameter, value, allowed } });
   }
   console.error(`${req.method} ${req.path}:`, error);

@@ -80,8 +80,8 @@ function loopDelay(found) {
   });
   waits.sort((a, b) => a - b);
   const rank = (share) => waits[Math.ceil(share * waits.length) - 1];
-  const told = (share) => (waits.length > 0 ? Number(rank(share).toFixed(3)) : null);
-  return { loopDelayP50: told(0.5), loopDelayP95: told(0.95) };
+  const percentile = (share) => (waits.length > 0 ? Number(rank(share).toFixed(3)) : null);
+  return { loopDelayP50: percentile(0.5), loopDelayP95: percentile(0.95) };
 }
 
 module.exports = { loopDelay, reportVitals, VITALS };

@@ -8,7 +8,7 @@ const { endToEnd, forServer } = require('./headers');
 const { describe } = require('./upstream');
 
 const REPEATABLE = ['GET', 'HEAD'];
-/** What undici refuses before it asks anybody: the client's fault, such as a second Host header. */
+/** What undici refuses before it asks a server: the client's fault, such as a second Host header. */
 const REFUSED = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
 
 /**
@@ -58,7 +58,7 @@ async function firstAnswer(servers, req, signal) {
       if (signal.aborted) throw tooSlow(server, tried);
       server.fail(describe(error));
       tried.set(server, describe(error));
-      if (!isRepeatable(req)) throw new GatewayError(502, notRepeated(req), told(tried));
+      if (!isRepeatable(req)) throw new GatewayError(502, notRepeated(req), attempts(tried));
     }
   }
 }
@@ -103,7 +103,7 @@ async function passBack({ server, statusCode, headers, body }, res) {
 
 function nobody(tried) {
   if (tried.size === 0) return new GatewayError(503, 'no server is up');
-  return new GatewayError(502, 'every server that was up failed', told(tried));
+  return new GatewayError(502, 'every server that was up failed', attempts(tried));
 }
 
 function notRepeated({ method }) {
@@ -112,11 +112,11 @@ function notRepeated({ method }) {
 
 function tooSlow(server, tried) {
   server.doubt();
-  const attempts = [...told(tried), { server: server.name, failure: 'too slow' }];
-  return new GatewayError(504, 'no answer in time; set BALANCER_TIMEOUT_MS to wait', attempts);
+  const all = [...attempts(tried), { server: server.name, failure: 'too slow' }];
+  return new GatewayError(504, 'no answer in time; set BALANCER_TIMEOUT_MS to wait', all);
 }
 
-function told(tried) {
+function attempts(tried) {
   return [...tried].map(([{ name: server }, failure]) => ({ server, failure }));
 }
 

@@ -102,7 +102,7 @@ def test_a_clean_tree_is_the_control_also_where_its_folder_of_reports_is_a_link(
     upstream.commit("A page.", "reports/README.md")
     shutil.rmtree(reports)
     reports.symlink_to(tmp_path)
-    assert find_revisions(upstream.root, "HEAD", besides=[reports]).is_control
+    assert find_revisions(upstream.root, "HEAD", apart_from=[reports]).is_control
 
 
 def test_what_git_ignores_beside_the_app_is_head_s_alone_and_no_control(upstream):

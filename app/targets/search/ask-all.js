@@ -4,7 +4,7 @@ const { CarrierError } = require('./askers/in-time');
 
 /**
  * Asks all carriers at once. One that fails costs its own tickets and not the search: the others'
- * come back with a warning that names it. Why it failed is told on stderr.
+ * come back with a warning that names it. Why it failed is logged to stderr.
  *
  * @param {string[]} carriers absolute paths of carrier modules
  * @param {(file: string) => Promise<{ tickets: object[], workMs: number }>} ask

@@ -333,9 +333,9 @@ def _rises(findings: Iterable[Finding]) -> dict[str, float]:
     found = {}
     for label, own in of_label.items():
         failed = [it for it in (TYPICAL, *PERCENTILES) if it in own and own[it].verdict == FAIL]
-        told = own.get(failed[0] if failed and failed[0] in (TYPICAL, "p50") else "mean")
-        if failed and told and told.base is not None and told.head is not None:
-            found[label] = told.head - told.base
+        rise = own.get(failed[0] if failed and failed[0] in (TYPICAL, "p50") else "mean")
+        if failed and rise and rise.base is not None and rise.head is not None:
+            found[label] = rise.head - rise.base
     return found
 
 

@@ -105,7 +105,7 @@ def _commits(old: str | None, execution: Execution, move: Move, log: Log) -> lis
 
 
 def _differences(old: Environment, new: Environment) -> list[str]:
-    """What may have moved a series besides a commit."""
+    """What else than a commit may have moved a series."""
     pairs = zip(_parts(old), _parts(new), strict=True)
     found = [f"{name} {was} to {now}" for (name, was), (_, now) in pairs if was != now]
     names = {**old["plans"], **new["plans"]}

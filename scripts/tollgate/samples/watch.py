@@ -1,4 +1,4 @@
-"""Samples that are evaluated while they come: whenever somebody decides something by them."""
+"""Samples that are evaluated while they come, whenever a decision is due."""
 
 from __future__ import annotations
 

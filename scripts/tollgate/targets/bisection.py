@@ -3,11 +3,11 @@
 That repository is bare and borrows the user's objects (gitrepository-layout, objects/info/
 alternates). In a bare one git checks nothing out and leaves the commit that it asks about in
 BISECT_HEAD (git-bisect, --no-checkout). So branches, index and files stay as they are, and so does
-a bisect of the user's own. What is known so far lies in that folder until somebody removes it,
+a bisect of the user's own. What is known so far stays in that folder until the folder is removed,
 however the process ends.
 
 Commits of branches that left before GOOD lack what GOOD has. Held against GOOD, they would differ
-by that. Git is told that they are good, and so they are measured with the merge that brought them.
+by that. They are marked as good, and so they are measured with the merge that brought them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tollgate.base.processes import defer_signals, run_to_end
 from tollgate.targets import git
 from tollgate.targets.git import GitError
 
-#: What a step may come to besides exit codes, as for `git bisect run`: the commit tells nothing.
+#: Exit code of a step whose commit decides nothing, as for `git bisect run`.
 SKIP = 125
 #: How git calls what a step came to.
 WORDS = {
@@ -153,7 +153,7 @@ class Bisection:
             return False
 
     def _ask(self, *words: str) -> str:
-        # By its name: a user may have told git to look for no bare repository by itself.
+        # By its name: the user's configuration may keep git from finding bare repositories.
         return git.demand(self.folder, "--git-dir=.", *words)
 
     def _bisect(self, *words: str) -> None:

@@ -124,16 +124,16 @@ class Revisions:
 
 
 def find_revisions(
-    root: Path, wanted: str | None, near: Path | None = None, besides: Sequence[Path] = ()
+    root: Path, wanted: str | None, near: Path | None = None, apart_from: Sequence[Path] = ()
 ) -> Revisions:
     """Base and head of a repository. wanted: a revision, None for the default. near: the folder
-    that is looked through for what git ignores; none by default. besides: folders that are no part
+    that is looked through for what git ignores; none by default. apart_from: folders that are no part
     of the code. Raises GitError, one line."""
     demand(root, "rev-parse", "--show-toplevel")  # no checkout, or one of another user
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:
         raise GitError(f"{root} has no commit yet: commit what the base is to be")
-    left_out = [it.relative_to(root) for it in besides if it.is_relative_to(root)]
+    left_out = [it.relative_to(root) for it in apart_from if it.is_relative_to(root)]
     changed = _changed(root, left_out)
     ignored = _ignored(root, near, left_out) if near else ()
     if wanted is not None:

@@ -7,12 +7,12 @@
  *
  * Line of a look: { time: ms since the epoch, app, worker, pid, status, mode, restarts, rss: bytes,
  * cpu: % of a core, heap: bytes, loopDelayP50: ms, loopDelayP95: ms, requests: answered so far by
- * that pid }; null where PM2 can't tell, as for the memory of a process that is just being born. Of
+ * that pid }; null where PM2 does not know, as for the memory of a process that is just being born. Of
  * an app that Node does not run, rss and cpu are of all that its process has started, too.
  *
  * Line of an event: { time: ms, by PM2's own clock, app, worker, pid, event: 'exit' or 'online',
  * byPm2: for 'exit', whether PM2 ended the process, as for a reload; otherwise it died }; pid 0 for
- * a process that was gone before anybody could ask for its number.
+ * a process that was gone before its number could be read.
  */
 
 const fs = require('node:fs');

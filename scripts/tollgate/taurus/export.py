@@ -33,10 +33,10 @@ class Export(Service):
         self.wanted = Wanted()
         self.export: LiveExport | None = None
         self.next_at = 0.0
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
 
     def prepare(self) -> None:
-        """Know whether anybody wants it."""
+        """Know whether an export is wanted."""
         super().prepare()
         self.wanted = wanted(os.environ)
         if self.wanted.problem:
@@ -120,6 +120,6 @@ class Export(Service):
         """Each execution once that a look or a criterion has ended."""
         for planned in under_way(self.engine).manifest.executions:
             is_ended = planned.decided_s is not None or planned.stopped_by or planned.stop
-            if is_ended and planned.name not in self.told:
-                self.told.add(planned.name)
+            if is_ended and planned.name not in self.reported:
+                self.reported.add(planned.name)
                 yield ended_early(planned, time.time())

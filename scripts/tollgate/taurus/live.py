@@ -70,7 +70,7 @@ class Live(Service):
         self.read_at = 0.0
 
     def prepare(self) -> None:
-        """Know whether there is anybody to see it. Raises TaurusConfigError."""
+        """Know whether a page is wanted. Raises TaurusConfigError."""
         super().prepare()
         self.is_wanted = is_wanted(os.environ, bool(sys.stdout and sys.stdout.isatty()))
 

@@ -100,8 +100,8 @@ def under_way(engine: Engine) -> RunUnderWay:
 
 
 def samples_of(engine: Engine, executor: Any) -> Growing:
-    """The one reader of what an executor's JMeter writes. It keeps only samples that somebody looks
-    at. Listeners are added at `startup`, before the first reading."""
+    """The one reader of what an executor's JMeter writes. It keeps only samples that a listener
+    wants. Listeners are added at `startup`, before the first reading."""
     readers = under_way(engine).samples
     if executor not in readers:
         readers[executor] = Growing(executor.kpi_jtl, keeps=False)

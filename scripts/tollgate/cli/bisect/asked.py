@@ -27,9 +27,9 @@ from tollgate.targets.packages import Provision
 from tollgate.targets.sides import Source
 from tollgate.taurus import composition
 
-#: Variables that say what is compared besides modules.compare.
+#: Variables that, beside modules.compare, say what is compared.
 VARIABLES = ("PLAN", "PLAN_HOST")
-#: Seconds of a comparison besides measuring: starting, rehearsal, warm-up, ending.
+#: Seconds of a comparison that are not measured: starting, rehearsal, warm-up, ending.
 BESIDE_S = 90.0
 
 

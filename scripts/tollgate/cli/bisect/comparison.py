@@ -124,7 +124,7 @@ class Runs:
 def compare(
     runs: Runs, words: Sequence[str], variables: Mapping[str, str], folder: Path, focus: Focus
 ) -> Said:
-    """Compare two commits. words: of the command line. variables: of the environment, besides.
+    """Compare two commits. words: of the command line. variables: added to the environment.
     folder: of the run. Raises KeyboardInterrupt."""
     options = (*ALWAYS, f"settings.artifacts-dir={folder}", *focus.options)
     command = [*words, *(word for it in options for word in ("-o", it))]

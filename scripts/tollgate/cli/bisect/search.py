@@ -100,9 +100,9 @@ class Search:
         self.builds.keep({self.span.good, bad, candidate or bad, *good[-1:]})
         return self.last.said.code
 
-    def _ahead(self, besides: int = 0) -> int:
+    def _ahead(self, more: int = 0) -> int:
         """How many comparisons are to come, the last one among them."""
-        return besides + bisection.steps(self.bisection.left) + 1
+        return more + bisection.steps(self.bisection.left) + 1
 
     def _conclude(self) -> int:
         """Hold what was found against its parent, with a profile, and tell all of it."""

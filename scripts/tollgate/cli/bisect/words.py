@@ -14,7 +14,7 @@ from tollgate.compare.profile.model import Why
 from tollgate.targets import git
 from tollgate.targets.bisection import SKIP, Span
 
-#: By how much longer a commit is measured that can't be told at first.
+#: How much longer a commit is measured that the first comparison does not decide.
 LONGER = 2.0
 INTERRUPTED = "interrupted: the same command goes on from here"
 #: Candidates that are named.
@@ -40,7 +40,7 @@ def outset(asked: Asked, ahead: int, goes_on: bool) -> list[str]:
         f"Bisect: {span.commits} commits may be the one, from {names[0]} to {names[1]}",
         f"Bisect: {begin} at most, the last one of what is found against its parent: each of "
         f"{format_duration(each)} of measuring or less, {all_of_it(ahead, each)} in all. A commit "
-        f"that can't be told is measured once more, for {format_duration(longer)}. Building comes "
+        f"that is not decided is measured once more, for {format_duration(longer)}. Building comes "
         "on top, once a commit",
         "Bisect: taurus.yml, plans and data are those of the working tree; all else is each "
         "commit's, and changes that are not committed are left out",
@@ -75,7 +75,7 @@ def ended(root: Path, it: Compared) -> list[str]:
 def stopped(it: Compared) -> list[str]:
     """Why a bisect ends before its end."""
     if it.said.code == ExitCode.INCONCLUSIVE:
-        return ["Bisect: BAD can't be told from GOOD: raise modules.compare.budget"]
+        return ["Bisect: no difference between GOOD and BAD was found or ruled out: raise modules.compare.budget"]
     where = f" ({it.run})" if it.run else ""
     return [f"Bisect: it stops, for {it.head[:7]} has no verdict{where}; the same command goes on"]
 

@@ -156,7 +156,7 @@
       const x = this.stops[this.at];
       const shown = series.filter((it) => !isCurve(it) && !this.hidden.has(keyOf(it)));
       const values = shown.map((each) => valueOf(each, x, y)).filter(Boolean);
-      // What happened between two stops is told at both.
+      // What happened between two stops is shown at both.
       const [before, after] = [this.stops[this.at - 1] ?? x, this.stops[this.at + 1] ?? x];
       const here = spans.filter(({ low, high, kind }) =>
         kind === 'uncounted' ? x >= low && x < high : after > low && before < high,
