@@ -127,8 +127,8 @@ def find_revisions(
     root: Path, wanted: str | None, near: Path | None = None, apart_from: Sequence[Path] = ()
 ) -> Revisions:
     """Base and head of a repository. wanted: a revision, None for the default. near: the folder
-    that is looked through for what git ignores; none by default. apart_from: folders that are no part
-    of the code. Raises GitError, one line."""
+    that is looked through for what git ignores; none by default. apart_from: folders that are no
+    part of the code. Raises GitError, one line."""
     demand(root, "rev-parse", "--show-toplevel")  # no checkout, or one of another user
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:

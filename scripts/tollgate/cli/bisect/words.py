@@ -75,7 +75,8 @@ def ended(root: Path, it: Compared) -> list[str]:
 def stopped(it: Compared) -> list[str]:
     """Why a bisect ends before its end."""
     if it.said.code == ExitCode.INCONCLUSIVE:
-        return ["Bisect: no difference between GOOD and BAD was found or ruled out: raise modules.compare.budget"]
+        why = "no difference between GOOD and BAD was found or ruled out"
+        return [f"Bisect: {why}: raise modules.compare.budget"]
     where = f" ({it.run})" if it.run else ""
     return [f"Bisect: it stops, for {it.head[:7]} has no verdict{where}; the same command goes on"]
 
