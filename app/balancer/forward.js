@@ -58,7 +58,7 @@ async function firstAnswer(servers, req, signal) {
       if (signal.aborted) throw tooSlow(server, tried);
       server.fail(describe(error));
       tried.set(server, describe(error));
-      if (!isRepeatable(req)) throw new GatewayError(502, notRepeated(req), attempts(tried));
+      if (!isRepeatable(req)) throw new GatewayError(502, notRepeated(req), attemptsOf(tried));
     }
   }
 }
@@ -103,7 +103,7 @@ async function passBack({ server, statusCode, headers, body }, res) {
 
 function nobody(tried) {
   if (tried.size === 0) return new GatewayError(503, 'no server is up');
-  return new GatewayError(502, 'every server that was up failed', attempts(tried));
+  return new GatewayError(502, 'every server that was up failed', attemptsOf(tried));
 }
 
 function notRepeated({ method }) {
@@ -112,11 +112,11 @@ function notRepeated({ method }) {
 
 function tooSlow(server, tried) {
   server.doubt();
-  const all = [...attempts(tried), { server: server.name, failure: 'too slow' }];
-  return new GatewayError(504, 'no answer in time; set BALANCER_TIMEOUT_MS to wait', all);
+  const attempts = [...attemptsOf(tried), { server: server.name, failure: 'too slow' }];
+  return new GatewayError(504, 'no answer in time; set BALANCER_TIMEOUT_MS to wait', attempts);
 }
 
-function attempts(tried) {
+function attemptsOf(tried) {
   return [...tried].map(([{ name: server }, failure]) => ({ server, failure }));
 }
 
