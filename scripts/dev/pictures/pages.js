@@ -7,6 +7,7 @@
  *     PICTURE-1400-light.png, -390-light.png, -1400-dark.png, -390-dark.png, each of all of the page
  *   node scripts/dev/pictures/pages.js --top 900 PAGE=PICTURE...
  *     PICTURE.png: light, of the 900 pixels at the top, with a palette, for a README
+ *     PAGE: a file, or the address of a live page
  *
  * Ends with 1 and a line that says why where a page has an error, asks for something that is not
  * there, is wider than its window, or shows nothing at its top.
@@ -25,6 +26,8 @@ const [WIDE, NARROW] = [1400, 390];
 const HEIGHT = 900;
 /** Fewer colours than even an empty page with its text has. */
 const BLANK = 8;
+/** In milliseconds: a live page has its first figures within two seconds. */
+const FIGURES = 4000;
 
 function views(top) {
   if (top) return [{ width: WIDE, height: Number(top), scheme: 'light', suffix: '', top: true }];
@@ -48,7 +51,10 @@ async function take(browser, target, view) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
   const seen = { consoleErrors: [], pageErrors: [], failedRequests: [], requests: [] };
   listen(page, seen);
-  await page.goto(pathToFileURL(path.resolve(target)).href, { waitUntil: 'networkidle' });
+  if (isAddress(target)) {
+    await page.goto(target);
+    await page.waitForTimeout(FIGURES); // its stream of events never ends
+  } else await page.goto(pathToFileURL(path.resolve(target)).href, { waitUntil: 'networkidle' });
   const tooWide = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     return scrollWidth - clientWidth;
@@ -59,6 +65,8 @@ async function take(browser, target, view) {
   if (problem) throw new Error(`${target} at ${width} px, ${scheme}: ${problem}`);
   return view.top ? shrunk(file) : file;
 }
+
+const isAddress = (target) => target.startsWith('http://');
 
 /** PAGE and PICTURE of an argument; either may have a = in its name, and the page is there. */
 function parts(argument) {
@@ -74,7 +82,7 @@ async function main() {
   try {
     for (const each of positionals) {
       const [target, picture] = parts(each);
-      if (!existsSync(target)) throw new Error(`there is no page ${target}`);
+      if (!isAddress(target) && !existsSync(target)) throw new Error(`there is no page ${target}`);
       for (const view of views(values.top)) {
         const name = `${picture}${view.suffix}.png`;
         writeFileSync(name, await take(browser, target, view));
