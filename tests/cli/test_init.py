@@ -171,6 +171,7 @@ def test_a_taurus_yml_without_a_service_gets_one_and_keeps_its_lines(init, repos
         ("node server", "server.js", None, {}),
         ("LOG=off node server.js --fast 'a b'", "server.js", "--fast 'a b'", {"LOG": "off"}),
         ("cross-env LOG=off PORT=90 node server.js", "server.js", None, {"LOG": "off"}),
+        ("PORT=${PORT:-3000} node server.js", "server.js", None, {}),
         ("nest start && echo", "npm", "run start", {}),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from support import services
 from support.jmeter_run import Run
+from tollgate.base.settings import SettingError
 from tollgate.compare import mix
 from tollgate.plan import jmx
 from tollgate.plan.read import read_plan
@@ -56,6 +57,13 @@ def test_each_label_comes_when_its_arrivals_are_due_and_what_follows_in_a_sessio
     assert found["list"] is found["item"] is found["login"]
     assert found["list"].arrivals(0.1).tolist() == pytest.approx([0, 0.02, 0.04, 0.06, 0.08])
     assert [isinstance(found[it], str) for it in ("add", "view", "cart")] == [True] * 3
+
+
+def test_more_labels_than_can_be_compared_at_once_are_refused_in_a_line(tmp_path):
+    asked = [{"label": f"item {it}", "url": f"/items/{it}"} for it in range(101)]
+    many = parts_of(read_service("shop", {**SHOP, "requests": asked}), tmp_path)
+    with pytest.raises(SettingError, match="101 labels, and 100 are the most"):
+        compare.make(many)
 
 
 def test_what_a_plan_mixes_is_read_from_it(plan):

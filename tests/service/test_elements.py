@@ -1,5 +1,9 @@
 """The elements of JMeter that a service's requests become."""
 
+import html
+import re
+from datetime import date
+
 import pytest
 
 from support.services_described import parts, plan
@@ -8,6 +12,7 @@ from tollgate.base.settings import SettingError
 from tollgate.plan.jmx import read_tree
 
 FRAGMENT = "plans/fragments/sum.jmx"
+PAGE = {"label": "page", "url": "/"}
 
 
 def elements(path):
@@ -58,6 +63,41 @@ def test_what_an_arrival_sends_first_has_its_label_and_the_rest_follows(tmp_path
     assert samples == {"list": ("list",), "order": ("order",), "visit": ("login", "put")}
 
 
+def test_files_of_requests_are_named_from_the_suite_and_read_from_the_plans_folder(tmp_path):
+    script = {"language": "groovy", "script-file": "data/sum.csv"}
+    sent = {**PAGE, "method": "PUT", "body-file": "data/search.csv", "jsr223": script}
+    rows = {"data-sources": [{"path": "data/${__P(env)}.csv", "delimiter": ","}]}
+    text = plan(tmp_path, "check", requests=[sent], **rows).read_text()
+    files = re.findall(r'name="(?:File.path|filename)">([^<]+)<', text)
+    assert {(tmp_path / it).resolve() for it in files} == {
+        SUITE / "data" / it for it in ("sum.csv", "search.csv", "${__P(env)}.csv")
+    }
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/vnd.api+json"])
+def test_a_mapping_below_any_header_of_json_is_sent_as_json(tmp_path, kind):
+    order = {**PAGE, "method": "POST", "body": {"id": "${id}", "on": date(2026, 6, 15)}}
+    of_one = {**order, "headers": {"content-type": kind}}
+    visit = {"transaction": "visit", "do": [PAGE, {**order, "label": "order"}]}
+    for requests, more in (([of_one], {}), ([visit], {"headers": {"Content-Type": kind}})):
+        text = plan(tmp_path, "check", requests=requests, **more).read_text()
+        assert '{"id": "${id}", "on": "2026-06-15"}' in html.unescape(text)
+
+
+def test_resources_of_pages_are_retrieved_where_the_service_says_so(tmp_path):
+    of = {"retrieve-resources": True, "retrieve-resources-regex": "http://127.*"}
+    text = plan(tmp_path, "check", **of).read_text()
+    assert '<boolProp name="HTTPSampler.image_parser">true</boolProp>' in text
+    assert "http://127.*" in text
+    assert "image_parser" not in plan(tmp_path, "check").read_text()
+
+
+def test_a_password_is_that_of_any_process_of_the_service(tmp_path):
+    of = {"url": "http://127.0.0.1:3001", "name": "ada", "password": "x"}
+    text = plan(tmp_path, "compare", authorization=of).read_text()
+    assert re.search(r'<stringProp name="Authorization.url"\s*(/>|></)', text)
+
+
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -75,6 +115,10 @@ def test_what_an_arrival_sends_first_has_its_label_and_the_rest_follows(tmp_path
             "'a'",
         ),
         ({"requests": [{"label": "a", "url": "/", "assert-jsonpath": [{}]}]}, "shop"),
+        ({"requests": [{"transaction": "v", "do": [PAGE, PAGE]}]}, "'page'"),
+        ({"requests": [{"label": "v", "loop": 3, "do": [PAGE]}]}, "LoopController"),
+        ({"requests": [{"label": "v", "if": "true", "then": [PAGE]}]}, "IfController"),
+        ({"requests": [{**PAGE, "body-file": "data/none.json", "method": "PUT"}]}, "none.json"),
     ],
 )
 def test_what_makes_no_elements_is_refused_in_a_line(tmp_path, changed, named):

@@ -79,6 +79,8 @@ def test_app_false_takes_away_what_another_file_says():
         ({"requests": [{"label": "…", "url": "/"}]}, ("requests.0.label", "…")),
         ({"requests": [{"label": "end", "url": "/"}]}, ("requests.0.label", "end")),
         ({"requests": [{"label": "list", "url": "http://other.test/"}]}, ("requests.0.url",)),
+        ({"requests": [{"loop": 3, "do": [LIST]}]}, ("requests.0", "label")),
+        ({"requests": [{**LIST, "force-parent-sample": True}]}, ("force-parent-sample",)),
         ({"think-time": "1s"}, ("think-time",)),
         ({"default-address": "http://other.test"}, ("default-address",)),
         ({"requests": [{**LIST, "think-time": "1s"}]}, ("requests.0", "think-time")),
@@ -99,3 +101,9 @@ def test_app_false_takes_away_what_another_file_says():
 def test_what_cannot_be_asked_is_refused_in_a_line_with_its_place(changed, named):
     line = refusal(**changed)
     assert [it for it in named if it not in line] == []
+
+
+def test_an_address_in_the_query_of_a_path_is_no_address_of_the_service():
+    url = "/login?next=https://example.test/"
+    (found,) = service(requests=[{"label": "login", "url": url}]).requests
+    assert found.config["url"] == url

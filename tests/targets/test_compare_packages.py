@@ -82,6 +82,19 @@ def version_in(folder):
     return subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.parametrize("of", ["package.json", "pnpm-workspace.yaml"])
+def test_packages_of_a_workspace_are_always_installed(base, given, root, of):
+    folder = base("1.0.0")
+    for place in (folder, root):
+        if of == "package.json":
+            described = json.loads((place / of).read_text())
+            (place / of).write_text(json.dumps(described | {"workspaces": ["packages/*"]}))
+        else:
+            (place / of).write_text("packages: ['packages/*']\n")
+    assert given(folder) == "installed"
+    assert not (folder / "node_modules").is_symlink()
+
+
 def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root):
     folder = base("1.0.0")
     assert given(folder) == "the same as head's"

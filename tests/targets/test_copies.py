@@ -118,13 +118,40 @@ def made(monkeypatch):
     ("settings", "said"),
     [
         ({"args": "--listen 4000"}, "args of the app 'shop' in ecosystem.config.js names port"),
+        ({"args": "--bind=4000"}, "args of the app 'shop'"),
+        ({"args": "serve 4000"}, "args of the app 'shop'"),
         ({"env": {"PORT": 4000, "URL": "http://127.0.0.1:4000"}}, "URL of the app 'shop'"),
+        ({"env": {"PORT": 4000, "HTTP_PORT": 4000}}, "HTTP_PORT of the app 'shop'"),
     ],
 )
 def test_a_port_that_all_copies_would_use_is_refused(ecosystem, made, settings, said):
     app = ecosystem(shop(**settings))["shop"]
     with pytest.raises(SettingError, match=said):
         copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", [4000, 4001], "fork")))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"args": "--timeout 4000 --max=4000"},
+        {"env": {"PORT": 4000, "TIMEOUT_MS": 4000, "ROWS": "4000"}},
+    ],
+)
+def test_another_number_of_the_ports_size_is_none_of_a_port(ecosystem, made, settings):
+    app = ecosystem(shop(**settings))["shop"]
+    copies.refuse_shared_ports(app, made(*copies.of_side(app, "base", [4000, 4001], "fork")))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"env": {}}, "app 'jobs' has no number in env.PORT"), ({"name": "my jobs"}, "'my jobs'")],
+)
+def test_an_app_that_can_not_be_asked_is_refused_only_where_it_is_asked(ecosystem, settings, said):
+    jobs = shop(**{"name": "jobs", **settings})
+    found = ecosystem(shop(), jobs)
+    assert copies.declared(found, "shop", "scenarios.shop.app").port == 4000
+    with pytest.raises(SettingError, match=said):
+        copies.declared(found, jobs["name"], "scenarios.jobs.app")
 
 
 def test_two_sides_on_one_port_are_refused(ecosystem, made):

@@ -84,9 +84,8 @@ def test_what_an_ecosystem_prints_or_begins_is_none_of_its_apps(ecosystem, first
         ([nap()], "throw new Error('no .env');", "can't be loaded: Error: no .env"),
         ([nap()], "process.exit(4);", "can't be loaded: it ends Node with code 4"),
         ([nap(name=None)], "", "an app has no name"),
-        ([nap(env={})], "", "app 'nap' has no number in env.PORT"),
     ],
-    ids=["leaves", "throws", "fails", "no name", "no port"],
+    ids=["leaves", "throws", "fails", "no name"],
 )
 def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
     ecosystem, apps, first, said

@@ -7,7 +7,9 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
+from support.services_described import parts, plan, service
 from tollgate.base.paths import SUITE
+from tollgate.taurus.composition import Composed
 from tollgate.taurus.load import BOTH_MODES_S, Load, ModeError, chosen_modes
 from tollgate.taurus.shared import under_way
 
@@ -24,7 +26,15 @@ def prepared(monkeypatch, caplog):
     for name in ("MODE", "SCALE"):
         monkeypatch.delenv(name, raising=False)
 
-    def prepare(*executions, env=None, scenarios=None, properties=None, capacity=None, **settings):
+    def prepare(
+        *executions,
+        env=None,
+        scenarios=None,
+        properties=None,
+        capacity=None,
+        composed=None,
+        **settings,
+    ):
         for name, value in (env or {}).items():
             monkeypatch.setenv(name, value)
         load = Load()
@@ -37,6 +47,7 @@ def prepared(monkeypatch, caplog):
             "modules": {"jmeter": jmeter, "capacity": capacity or {}},
         }
         load.engine = SimpleNamespace(config=BetterDict.from_dict(config))
+        under_way(load.engine).composed = composed
         load.prepare()
         load.engine.config.executions = under_way(load.engine).executions
         return load.engine.config
@@ -102,6 +113,19 @@ def test_what_makes_no_load_is_refused_in_a_line_before_anything_starts(
         prepared(*executions, **settings)
     assert "\n" not in str(refused.value)
     assert not said.startswith("load: ") or str(refused.value).startswith("load: ")
+
+
+def test_the_load_of_a_service_ends_when_its_slowest_answers_and_its_pauses_have(
+    prepared, tmp_path
+):
+    pause = {"action": "pause", "pause-duration": "4s"}
+    visit = {"transaction": "visit", "do": [{"label": "first", "url": "/"}, pause]}
+    asked = {"requests": [visit], "timeout": "30s"}
+    path = plan(tmp_path, "forecast", **asked)
+    made = Composed(service(**asked), "forecast", path, parts(tmp_path, **asked))
+    given = {"shop": {"script": str(path), "properties": {"warmup": 5}}}
+    config = prepared({"scenario": "shop"}, scenarios=given, composed=made, **FOLLOWS)
+    assert config["scenarios"]["shop"]["properties"]["schedule"].endswith("pause(34 sec)")
 
 
 def test_the_schedule_follows_the_properties_of_each_scenario(prepared):

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -257,11 +258,14 @@ class _Reader:
                 self._leave_out(element, "an arrival begins with its first request")
 
     def _named(self, sampler: etree._Element, group: etree._Element) -> str:
-        """The name of a sampler, which no other thread group has and which holds no variable."""
+        """The name of a sampler, which no other one has and which holds no variable."""
         given = sampler.get("testname", "")
         name = re.sub(r"\$\{.*?\}+", "", given).strip() or "request"
-        if self._owners.setdefault(name, group) is not group:
+        if self._owners.get(name, group) is not group:
             name = f"{name} ({group.get('testname')})"
+        again = (f"{name} {number}" for number in count(2))
+        name = next(it for it in chain([name], again) if it not in self._owners)
+        self._owners[name] = group
         if name != given:
             self._guessed[f"{given!r} is called {name!r}"] = None
         sampler.set("testname", name)

@@ -3,10 +3,11 @@ they stand in their files."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ from tollgate.plan import nodes
 from tollgate.plan.expressions import reads_property
 from tollgate.plan.inline import fragment
 from tollgate.plan.jmx import is_sampler_kind
-from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.model import FLOW_CONTROL, PLAIN_CONTROLLERS
 from tollgate.service.model import Request, Service
 from tollgate.service.xml import target
 
@@ -37,6 +38,14 @@ _SETTINGS = {
     "version": "5.6.3",
 }
 _DEFAULTS, _DATA = "ConfigTestElement", "CSVDataSet"
+#: What Taurus says of a page's resources, in the element that is dropped for ours.
+_RESOURCES = (
+    *("HTTPSampler.image_parser", "HTTPSampler.concurrentDwn"),
+    *("HTTPSampler.concurrentPool", "HTTPSampler.embedded_url_re"),
+)
+#: Properties that name a file: what is sent, a script, rows of data.
+_FILES = "File.path", "filename"
+_JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
 _HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 #: Milliseconds of a pause, and of a timer below it.
 _PAUSES = ("ActionProcessor.duration", "ConstantTimer.delay", "RandomTimer.range")
@@ -128,13 +137,27 @@ def _samples(elements: Iterable[etree._Element]) -> tuple[str, ...]:
     return tuple(it.get("testname", "") for it in sent if nodes.kind(it) != FLOW_CONTROL)
 
 
+def _condition_of_first(elements: Iterable[etree._Element]) -> str:
+    """The kind of a controller that may send the first request never or several times; or none."""
+    tree = etree.Element("hashTree")
+    tree.extend(copies(elements))
+    found = ((nodes.kind(it), below) for it, below in nodes.active(tree))
+    first = next(below for it, below in found if is_sampler_kind(it) and it != FLOW_CONTROL)
+    around = (it.getprevious() for it in first.iterancestors("hashTree") if it is not tree)
+    return next((it for it in map(nodes.kind, around) if it not in PLAIN_CONTROLLERS), "")
+
+
 def parts_of(service: Service, folder: Path) -> Parts:
     """The service's elements for a plan in a folder, from which JMeter reads data. Raises
     SettingError."""
     builder = _Builder(service.taurus)
     try:
         common, data = _common(service, builder, folder)
-        requests = tuple(_labelled(service, it, builder) for it in service.requests)
+        requests = tuple(_labelled(service, it, builder, folder) for it in service.requests)
+    except UnicodeDecodeError:
+        raise SettingError(
+            f"scenarios.{service.name}: a file of data-sources is not UTF-8: save it as UTF-8"
+        ) from None
     except (TaurusConfigError, TaurusInternalException, OSError) as problem:
         line = " ".join(str(problem).split())
         raise SettingError(f"scenarios.{service.name}: {line}") from None
@@ -192,8 +215,41 @@ class _Builder(JMeterScenarioBuilder):
         return Scenario(self.engine, given)
 
     def requests(self, config: Mapping[str, Any]) -> list[etree._Element]:
-        parsed = self.get_scenario([dict(config)]).get_requests(HierarchicRequestParser)
+        given = _with_json(config, self.taurus.get("headers") or {})
+        parsed = self.get_scenario([given]).get_requests(HierarchicRequestParser)
         return [it for compiled in self.compile_requests(parsed) for it in compiled]
+
+
+def _with_json(step: Any, headers: Mapping[str, Any]) -> Any:
+    """A step whose bodies are JSON's text where a header says so. Taurus knows the header
+    `application/json` alone, and sends a mapping as a form below `application/json;
+    charset=utf-8`."""
+    if isinstance(step, list):
+        return [_with_json(it, headers) for it in step]
+    if not isinstance(step, Mapping):
+        return step
+    found = {
+        key: _with_json(it, headers) if key in ("do", "then", "else") else it
+        for key, it in step.items()
+    }
+    own = {**headers, **(step.get("headers") or {})}
+    kinds = [str(it) for name, it in own.items() if name.lower() == "content-type"]
+    if kinds and _JSON.match(kinds[-1].strip()) and isinstance(step.get("body"), (dict, list)):
+        found["body"] = json.dumps(step["body"], ensure_ascii=False)
+    return found
+
+
+def _name_files(elements: Iterable[etree._Element], find: Callable, folder: Path) -> None:
+    """Name the files of elements, which taurus.yml names from the suite, from a folder. Raises
+    TaurusConfigError."""
+    for prop in (it for each in elements for it in each.iter("stringProp")):
+        name = prop.text or ""
+        if prop.get("name") not in _FILES or not name or Path(name).is_absolute():
+            continue
+        if name.startswith("${"):
+            continue
+        path = SUITE / name if "${" in name else find(name)
+        prop.text = os.path.relpath(path, folder)
 
 
 def _common(
@@ -209,21 +265,26 @@ def _common(
         found += [JMX._get_header_mgr(headers), etree.Element("hashTree")]
     made, data = builder.compile_scenario(builder.get_scenario()), []
     for element, below in zip(made[::2], made[1::2], strict=True):
-        file = element.find("stringProp[@name='filename']")
         if element.tag == _DATA:
             element.append(JMX._string_prop("shareMode", "shareMode.all"))
             element.append(JMX._string_prop("fileEncoding", "UTF-8"))
-        if file is not None and "${" not in file.text:
-            file.text = os.path.relpath(file.text, folder)
-        if element.tag != _DEFAULTS:
-            (data if file is not None else found).extend((element, below))
+        for url in element.iter("stringProp"):
+            if url.get("name") == "Authorization.url":
+                url.text = ""  # of any process of the service
+        if element.tag == _DEFAULTS:
+            found[0].extend(it for it in element if it.get("name") in _RESOURCES)
+        else:
+            has_file = element.find("stringProp[@name='filename']") is not None
+            (data if has_file else found).extend((element, below))
+    _name_files([*found, *data], builder.engine.find_file, folder)
     return found, data
 
 
-def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled:
+def _labelled(service: Service, request: Request, builder: _Builder, folder: Path) -> Labelled:
     where = f"scenarios.{service.name}, label {request.label!r}"
     if request.fragment is None:
         elements = builder.requests(request.config)
+        _name_files(elements, builder.engine.find_file, folder)
     else:
         path = SUITE / request.fragment
         if not path.is_file():
@@ -237,4 +298,14 @@ def _labelled(service: Service, request: Request, builder: _Builder) -> Labelled
     samples = _samples(elements)
     if not samples:
         raise SettingError(f"{where} has no request: switch on a sampler of it")
+    if samples[0] in samples[1:]:
+        raise SettingError(
+            f"{where} sends {samples[0]!r}, with which its arrivals begin, several times: give "
+            "each of them a name of its own"
+        )
+    if name := _condition_of_first(elements):
+        raise SettingError(
+            f"{where}: {name} decides whether or how often the first request of an arrival is "
+            "sent: send a request before it, or give the request behind it a label of its own"
+        )
     return Labelled(request.label, request.slug, request.weight, tuple(elements), samples)

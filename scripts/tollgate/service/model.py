@@ -34,6 +34,7 @@ _REFUSED = {
     "think-time": _ARRIVALS,
     "default-address": "`app` or `url` says where the service answers",
     "protocol": "the scheme of `url` says it",
+    "force-parent-sample": "each request of a transaction is judged by its own row",
 }
 _BLOCKS = {
     "once": "an arrival has no thread of its own to do it once in: write it into a transaction",
@@ -149,7 +150,12 @@ def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
         key: it for key, it in scenario.items() if key not in (*keys, "requests", "properties")
     }
     # A copy: Taurus writes into what it reads.
-    return Service(name, found, requests, json.loads(json.dumps({**DEFAULTS, **others})))
+    return Service(name, found, requests, _plain({**DEFAULTS, **others}))
+
+
+def _plain(given: Mapping[str, Any]) -> Any:
+    """A copy of what Taurus reads. YAML knows dates, which are sent as they are written."""
+    return json.loads(json.dumps(given, default=str))
 
 
 def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings) -> None:
@@ -188,7 +194,7 @@ def _request(where: str, given: object) -> Request:
     config = {"url": given} if isinstance(given, str) else given
     if not isinstance(config, Mapping):
         raise SettingError(f"{where} is {given!r}: write a request, such as {{url: /items}}")
-    config = json.loads(json.dumps(config))
+    config = _plain(config)
     weight = _weight(where, config.pop("weight", 1))
     fragment = config.pop("include", None)
     label = str(config.get("label") or config.get("transaction") or "")
@@ -199,6 +205,8 @@ def _request(where: str, given: object) -> Request:
         if not _sends(config):
             what = f", label {label!r}," if label else ""
             raise SettingError(f"{where}{what} needs `url`, `include`, or `transaction` with `do`")
+    if not label and not config.get("url"):
+        raise SettingError(f"{where} has several requests: write `label`, which names their load")
     label = label or str(config["url"])
     slug = slug_of(label)
     if not re.search("[A-Za-z]", slug) or slug.lower() in TAKEN:
@@ -240,7 +248,7 @@ def _check_steps(where: str, steps: object) -> None:
         for key in ("concurrency", "throughput", "iterations", *_REFUSED):
             if key in it:
                 raise SettingError(f"{where}.{key} is no setting of a request: {_step(key)}")
-        if "://" in str(it.get("url", "")):
+        if re.match("[^/?]*://", str(it.get("url", ""))):
             raise SettingError(
                 f"{where}.url is {it['url']!r}: write a path such as /items; `app` or `url` of the "
                 "service says where it answers"

@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tollgate.base.settings import SettingError, unknown
-from tollgate.targets.pm2 import App
+from tollgate.targets.pm2 import App, why_not_asked
 
 #: Of the environment of every PM2 process: a list of copies.
 VARIABLE = "TOLLGATE_APPS"
 LAST_PORT = 65535
 #: `instances` of a cluster with as many workers as there are cores.
 ONE_A_CORE = "max"
+#: What options and variables are called that say where an app listens.
+_A_PLACE = re.compile(r"port|listen|addr|url|bind|host|origin|^-[lp]$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ def declared(apps: Mapping[str, App], name: str, where: str) -> App:
         raise SettingError(
             f"{where} is {name!r}, an app of ecosystem.config.js {unknown(name, apps)}"
         )
+    if why := why_not_asked(apps[name]):
+        raise SettingError(why)
     return apps[name]
 
 
@@ -106,7 +110,6 @@ def refuse_shared_ports(app: App, made: Sequence[App]) -> None:
     """Raises SettingError where copies would listen on one port. app: of which they were made.
     made: the copies, as pm2.declared_apps has them."""
     owners: dict[int, str] = {}
-    literal = re.compile(rf"(?<![\d.]){app.port}(?!\d)")
     for each in made:
         if each.port > LAST_PORT:
             raise SettingError(
@@ -118,14 +121,27 @@ def refuse_shared_ports(app: App, made: Sequence[App]) -> None:
                 f"{first!r} and {each.name!r} both have port {each.port}: give them other ones"
             )
         owners[each.port] = each.name
-        texts = [("args", it) for it in each.args]
-        texts += [(key, it) for key, it in each.env.items() if key != "PORT"]
-        where = next((key for key, it in texts if literal.search(it)), None)
+        where = next(_names_of_port(app.port, each), None)
         if where and each.port != app.port:
             raise SettingError(
                 f"{where} of the app {app.name!r} in ecosystem.config.js names port {app.port}, "
                 f"which each of its {len(made)} processes would use: write ${{PORT}} there"
             )
+
+
+def _names_of_port(port: int, made: App) -> Iterator[str]:
+    """Where an app names a port. Any other number of its size, such as of milliseconds, is none."""
+    number, place = re.compile(rf"(?<![\d.]){port}(?!\d)"), re.compile(rf":{port}(?!\d)")
+    for word, before in zip(made.args, ("", *made.args), strict=False):
+        option, _, value = word.rpartition("=")
+        option = option or (before if before.startswith("-") and "=" not in before else "")
+        names = not option or _A_PLACE.search(option)
+        if place.search(word) or (names and number.search(value)):
+            yield "args"
+    for key, value in made.env.items():
+        asked = number if _A_PLACE.search(key) else place
+        if key != "PORT" and asked.search(value):
+            yield key
 
 
 def compose(copies: Iterable[Copy]) -> Callable[[], None]:

@@ -156,7 +156,8 @@ def provide_packages(head: Path, roots: Sequence[Path], log: Path, side: str = "
 
 
 def _packages(base: Path, head: Path, log: Path, side: str) -> str:
-    if _asked(base) == _asked(head) and (head / MODULES).is_dir() and not _has_links(head):
+    is_shared = _asked(base) == _asked(head) and (head / MODULES).is_dir()
+    if is_shared and not (_is_workspace(head) or _has_links(head)):
         (base / MODULES).symlink_to(head / MODULES)
         return "the same as head's"
     lock = _lock_of(base)
@@ -213,6 +214,16 @@ def _asked(folder: Path) -> list[bytes | None]:
     """What decides on the packages."""
     files = (folder / name for name in (*_SETTINGS, *INSTALLERS))
     return [path.read_bytes() if path.is_file() else None for path in files]
+
+
+def _is_workspace(folder: Path) -> bool:
+    """Whether packages below it have modules of their own, which its own do not show."""
+    if (folder / "pnpm-workspace.yaml").is_file():
+        return True
+    try:
+        return "workspaces" in json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
 
 
 def _has_links(folder: Path) -> bool:

@@ -55,7 +55,8 @@ class DaemonEnded(Pm2Error):  # noqa: N818 - for `pm2 kill` it is what was wante
 class App:
     """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
     bytes of RSS above which PM2 restarts a worker, None for no limit. deals_to: a regular
-    expression for the names of the apps to which it deals its requests, None for none. script: the
+    expression for the names of the apps to which it deals its requests, None for none. port: 0 for
+    none, as of a worker that takes jobs from a queue. script: the
     file that it runs, cwd: the folder in which, both absolute. interpreter: as PM2 names it, `none`
     for what needs none. env: what it declares alone."""
 
@@ -138,7 +139,7 @@ def started_from() -> str:
 def declared_apps() -> dict[str, App]:
     """The apps of ecosystem.config.js by name.
 
-    Raises Pm2Error when the file can't be loaded or an app lacks name or port.
+    Raises Pm2Error when the file can't be loaded or an app has no name.
     """
     command, env = ["node", str(READER), str(COMPOSED), MARK], reading_environment()
     output = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
@@ -161,9 +162,22 @@ def declared_apps() -> dict[str, App]:
 def _app(entry: dict) -> App:
     if not entry.get("name"):
         raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
-    if not re.fullmatch("[0-9]+", str(entry.get("port", ""))):
-        raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
-    return App(**entry | {"port": int(entry["port"]), "args": tuple(entry.get("args", ()))})
+    port = str(entry.get("port", ""))
+    port = int(port) if re.fullmatch("[0-9]+", port) else 0
+    return App(**entry | {"port": port, "args": tuple(entry.get("args", ()))})
+
+
+def why_not_asked(app: App) -> str:
+    """Why no run can start an app and ask it, such as a worker that takes jobs from a queue; empty
+    if one can."""
+    if not app.port:
+        return f"{ECOSYSTEM.name}: app {app.name!r} has no number in env.PORT"
+    if re.search("[ ,]", app.name):
+        return (
+            f"{ECOSYSTEM.name}: PM2 starts no app by a name with a blank or a comma, such as "
+            f"{app.name!r}: rename it"
+        )
+    return ""
 
 
 def servers_behind(app: App, apps: Iterable[App]) -> list[str]:

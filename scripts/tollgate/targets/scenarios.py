@@ -227,6 +227,8 @@ def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm
             f"targets: scenario {scenario!r} has target {target!r}, which "
             f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
         )
+    if why := pm2.why_not_asked(declared[target]):
+        raise TaurusConfigError(f"targets: {why}")
     return declared[target]
 
 

@@ -21,6 +21,7 @@ from bzt.engine import Service
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import Number, Word, configured, read
 from tollgate.base.text import UserError, did_you_mean, duration_text
+from tollgate.compare.settings import own_timeouts
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, LoadStep
 from tollgate.forecast.read import read_forecast
@@ -183,8 +184,13 @@ class Load(Service):
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)
-        timeout = property_of(properties, "response_timeout", RESPONSE_TIMEOUT_MS, where)
-        return _Planned(execution, scenario, properties, timeout / 1000)
+        given, pauses_s = properties, [0.0]
+        composed = under_way(self.engine).composed
+        if composed and composed.parts:
+            given = own_timeouts(composed.plan.read_text(encoding="utf-8")) | properties
+            pauses_s += [it.pause_s for it in composed.parts.requests]
+        timeout = property_of(given, "response_timeout", RESPONSE_TIMEOUT_MS, where)
+        return _Planned(execution, scenario, properties, timeout / 1000 + max(pauses_s))
 
     def _note_unread(self, planned: _Planned) -> None:
         """Before other services give the plan what it may leave unread."""

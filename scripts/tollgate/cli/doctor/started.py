@@ -42,7 +42,8 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
     if not names:
         return []
     declared = pm2.declared_apps()
-    return [declared[name] for name in dict.fromkeys(names) if name in declared]
+    known = (declared[name] for name in dict.fromkeys(names) if name in declared)
+    return [it for it in known if not pm2.why_not_asked(it)]
 
 
 def _sides(config: Configuration, environment: Mapping[str, str]) -> list[pm2.App]:

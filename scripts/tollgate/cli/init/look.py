@@ -165,7 +165,9 @@ def _start(package: dict[str, Any], entry: str, texts: list[str]) -> Start | Non
         next((int(it[1]) for text in texts if (it := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
     )
-    port = int(env.pop("PORT", 0) or 0) or read or fixed
+    # `PORT=${PORT:-3000} node server.js` is a start script as well.
+    given = re.search(r"\d{2,5}", env.pop("PORT", ""))
+    port = int(given[0] if given else 0) or read or fixed
     of_port = f"port {port} is that of the source" if port else "nothing says which port it takes"
     reads_port = bool(read) or not fixed or any("env.PORT" in text for text in texts)
     by = "`start` of package.json" if of_node or not entry else f"{entry} listens"

@@ -15,7 +15,7 @@ from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.intake.draft import Draft
 from tollgate.intake.reading import draft_of
 from tollgate.intake.trial import tried
-from tollgate.targets.pm2 import declared_apps
+from tollgate.targets.pm2 import declared_apps, why_not_asked
 from tollgate.targets.scenarios import remote_of
 
 
@@ -72,6 +72,8 @@ def _asked(arguments: argparse.Namespace) -> NewTarget:
             raise NewTargetError(
                 f"ecosystem.config.js has no app {arguments.app!r}, only {', '.join(declared)}"
             )
+        if why := why_not_asked(declared[arguments.app]):
+            raise NewTargetError(why)
     if arguments.source:
         checked(NewTarget(arguments.name))
         return _from_source(arguments, remote)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
+from tollgate.base.settings import SettingError
 from tollgate.compare import mix
 from tollgate.compare.pace import PERIOD
 from tollgate.plan.arrivals import EVEN_DELAY
@@ -40,7 +41,12 @@ _COOKIES = "CookieManager.clearEachIteration"
 
 
 def make(parts: Parts) -> etree._ElementTree:
-    """The plan of `compare` for a service."""
+    """The plan of `compare` for a service. Raises SettingError."""
+    if len(parts.requests) > mix.MOST_PARTS:
+        raise SettingError(
+            f"scenarios.{parts.name} has {len(parts.requests)} labels, and {mix.MOST_PARTS} are "
+            "the most that can be compared at once: give the others a weight of 0"
+        )
     choices = [it for each in parts.requests for it in xml.controller(each.label, each.copies)]
     wait = xml.props(ActionProcessor__duration=0)
     below = [
