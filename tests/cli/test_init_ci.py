@@ -114,8 +114,11 @@ def test_every_night_is_compared_with_the_anchor_and_the_records_of_all_decide(f
         "": None,
     }.items(),
 )
-def test_packages_are_installed_by_the_lock_file_that_is_there(lock, command, tmp_path):
-    files = repository(tmp_path, *SYSTEMS, lock=lock)
+@pytest.mark.parametrize("place", [".", "packages/api"])
+def test_packages_are_installed_by_the_lock_file_that_is_there(place, lock, command, tmp_path):
+    repository(tmp_path, *SYSTEMS, lock=lock)
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    files = ci.files(tmp_path, tmp_path / place, "stock", (), json.dumps(A_FILE))
     github = yaml.safe_load(files[ci.PLACES["github.yml"]])
     assert github["jobs"]["measure"]["steps"][1]["with"].get("install") == command
     for text in files.values():

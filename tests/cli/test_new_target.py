@@ -106,6 +106,13 @@ def test_a_service_of_somebody_else_is_some_lines_of_taurus_yml_and_its_data(new
     assert [it["path"] for it in service["probes"]] == ["/items?x=1"]
 
 
+def test_a_label_has_letters_that_it_may_be_named_by(new_target, project):
+    asked = ("GET /2024", "GET /\u043f\u043e\u0438\u0441\u043a", "GET /caf\u00e9")
+    new_target(*BY_URL, *(word for it in asked for word in ("--request", it)))
+    labels = [it["label"] for it in service_of(project, "shop")["requests"]]
+    assert labels == ["shop-2024", "shop", "caf"]
+
+
 def test_without_data_there_is_no_file_of_them(new_target, project):
     new_target(*BY_URL)
     assert set(files_of(project)) == {"taurus.yml", "app/app.js"}

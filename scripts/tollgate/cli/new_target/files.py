@@ -94,8 +94,11 @@ def draft_of_words(name: str, requests: Iterable[str]) -> Draft:
     found: dict[str, dict[str, Any]] = {}
     for each in requests:
         method, path = each.split(" ")
-        words = [*([method.lower()] if method != "GET" else []), *re.findall(r"\w+", path)]
-        label = "-".join(words)[: LONGEST_SLUG - 3] or name
+        steps = re.findall(r"\w+", path, re.ASCII)
+        if not re.search("[A-Za-z]", "".join(steps)):
+            steps = [name, *steps]
+        words = [*([method.lower()] if method != "GET" else []), *steps]
+        label = "-".join(words)[: LONGEST_SLUG - 3]
         if label in found or label in TAKEN:
             label = f"{label}-{len(found) + 1}"
         found[label] = {"label": label, "url": path}

@@ -54,8 +54,11 @@ def files(
     variables that it needs. direct_url: what pip has written down of where it had Tollgate from
     (PEP 610); by default looked up.
     """
-    folder = suite.resolve().relative_to(repository.resolve()).as_posix()
-    lock = next((name for name in INSTALLERS if (suite / name).is_file()), "")
+    repository, suite = repository.resolve(), suite.resolve()
+    folder = suite.relative_to(repository).as_posix()
+    # That of a workspace lies above its packages.
+    above = [it for it in (suite, *suite.parents) if it.is_relative_to(repository)]
+    lock = next((it for at in above for it in INSTALLERS if (at / it).is_file()), "")
     install = " ".join(it for it in INSTALLERS.get(lock, ()) if it != "--prefer-offline")
     if direct_url is None:
         direct_url = metadata.distribution("tollgate").read_text("direct_url.json")
