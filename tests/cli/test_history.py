@@ -68,6 +68,13 @@ def test_commits_that_git_does_not_know_and_runs_of_one_commit_are_said_to_be(to
     assert "both runs measured aaaaaaa" in out
 
 
+def test_what_is_no_commit_is_not_given_to_git(tollgate, kept, repo, tmp_path):
+    changes = ratios(48, (STEP, 0.045))
+    folder = kept(nights(changes, commit=f"--output={tmp_path}/written"))
+    assert tollgate("history", folder, "--repository", repo.root)[0] == 0
+    assert not list(tmp_path.glob("written*"))
+
+
 @pytest.mark.parametrize(
     ("changes", "code", "reason"),
     [

@@ -13,6 +13,7 @@ from support.collector import Collector, assert_quantiles, collecting, free_port
 from support.growing_jtl import GrowingRun
 from support.http_server import Handler, serving
 from tollgate.export import live
+from tollgate.export.events import started
 from tollgate.export.live import LiveExport
 from tollgate.export.otlp import Sender
 from tollgate.judge.facts import Exported
@@ -35,7 +36,7 @@ class Exporting:
     def go(self, pieces=6, between=lambda _: None):
         """All of the run; between: is called behind each piece."""
         for number, _ in enumerate(self.run.grow(pieces)):
-            self.export.offer()
+            self.export.offer([started(self.run.record, number)])
             between(number)
         self.export.end()
         return self
@@ -264,6 +265,26 @@ def test_what_a_collector_rejects_is_not_exported(tmp_path, exporting):
         run = exporting(unpacked("plan", tmp_path), collector.url).go()
         assert run.warned == ["metrics: the collector rejected 3 of it"]
         assert run.export.rows == {"plan": 0}
+        assert collector.events, "what becomes of metrics is nothing to events"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_events_of_which_some_are_rejected_are_not_sent_again(tmp_path, exporting):
+    with collecting() as collector:
+        collector.rejected_events = 1
+        run = exporting(unpacked("plan", tmp_path), collector.url)
+        run.go(between=run.flush)
+        sent = [it.SerializeToString() for it in collector.events]
+        assert sent
+        assert len({*sent}) == len(sent)
+        assert run.warned == ["events: the collector rejected 1 of it"]
+
+
+def test_what_a_collector_will_never_take_is_not_sent_again_and_again(tmp_path, exporting):
+    with collecting() as collector:
+        collector.status = 401
+        exporting(unpacked("plan", tmp_path), collector.url).go()
+        assert 1 <= collector.refused <= 2 * 7  # metrics and events, for each piece and the end
 
 
 def test_samples_that_cannot_be_exported_leave_the_others_who_read_them_alone(tmp_path, exporting):

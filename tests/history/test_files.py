@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -87,6 +88,24 @@ def test_a_line_that_is_no_object_is_named(text, tmp_path):
     file.write_text(text)
     with pytest.raises(UserError, match=r"history\.jsonl:1 is no record of a run: "):
         files.read([file])
+
+
+@pytest.mark.parametrize("name", ["/tmp/evil", "../evil", "a\\b", ""])
+def test_a_record_names_no_folder_that_its_file_could_leave(three, name, tmp_path):
+    (tmp_path / "history.jsonl").write_text(line(replace(three[0], run=name)))
+    with pytest.raises(UserError, match=r"history\.jsonl:1 is no record of a run: "):
+        files.read([tmp_path / "history.jsonl"])
+
+
+def test_a_folder_without_records_among_others_is_named_and_the_others_count(three, tmp_path):
+    files.collect(three, tmp_path / "job-1")
+    (tmp_path / "job-2").mkdir()
+    said = []
+    assert files.read([tmp_path / "job-1", tmp_path / "job-2"], said.append) == three
+    assert len(said) == 1
+    assert "job-2 has no records of runs" in said[0]
+    with pytest.raises(UserError, match="job-3"):
+        files.read([tmp_path / "job-1", tmp_path / "job-3"])
 
 
 @pytest.mark.parametrize("name", ["there is none", "empty"])

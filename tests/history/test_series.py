@@ -53,6 +53,14 @@ def test_a_large_rise_is_known_by_the_own_interval_of_a_first_run_and_of_the_new
     assert not is_risen(0.06)
 
 
+def test_a_rise_that_the_newest_two_runs_prove_is_theirs_and_not_that_of_the_runs_before():
+    (found,) = only(nights([0.0] * 20 + [0.2, 0.22])).series
+    assert found.is_risen
+    assert found.rise == pytest.approx(0.21)
+    (flat,) = only(nights([0.01] * 20)).series
+    assert flat.rise == flat.now == pytest.approx(0.01)
+
+
 def test_a_run_without_an_interval_says_nothing_by_itself():
     runs = [record(it, replace(measure("sum", "p50", 0.2), low=None)) for it in range(3)]
     assert not only(runs).series[0].is_risen

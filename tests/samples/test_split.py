@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.split import copy_until, split
 
 HEAD = "timeStamp,elapsed,label,threadName,responseCode,success\n"
@@ -71,3 +72,24 @@ def test_a_copy_has_the_samples_that_had_ended_whatever_their_labels(tmp_path_fa
     copy_until(source, source.with_name("copy.jtl"), until)
     wanted = written("wanted.jtl", [it for it in rows if it[0] + it[1] <= until])
     assert source.with_name("copy.jtl").read_bytes() == wanted.read_bytes()
+
+
+def test_a_message_as_long_as_an_answer_is_read_wherever_rows_are(parted, tmp_path):
+    csv.field_size_limit(131_072)  # Python's own
+    long, head = "x" * 300_000, HEAD.replace("success", "success,failureMessage,TESTSTART.MS")
+    row = f"1,2,a,10.0.0.1:1099-x 1-1,200,true,{long},1767225600000\n"
+    foreign, (first, _) = parted(head + row)
+    assert (foreign, first) == (0, head + row.replace("10.0.0.1:1099-", ""))
+    source = tmp_path / "kpi.jtl"
+    assert peek_test_start(source) == 1_767_225_600_000
+    copy_until(source, tmp_path / "copy.jtl", 10)
+    assert (tmp_path / "copy.jtl").read_text() == source.read_text()
+
+
+def test_a_row_longer_than_any_is_refused_in_a_line(parted, tmp_path):
+    csv.field_size_limit(131_072)
+    head = HEAD.replace("success", "success,TESTSTART.MS")
+    text = f"{head}1,2,{'x' * 2_100_000},10.0.0.1:1099-x 1-1,200,true,1767225600000\n"
+    with pytest.raises(JtlError, match=r"kpi\.jtl: a row is none of CSV"):
+        parted(text)
+    assert peek_test_start(tmp_path / "kpi.jtl") is None

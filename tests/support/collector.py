@@ -36,13 +36,15 @@ class _Receiver(Handler):
 class Collector:
     """points: the newest of each metric, by its name and then by its attributes. history: all
     points, as (name, attributes, time in ns, value). messages: how many of metrics were taken.
-    delay_s, status, rejects: what it does with each message. held: what it waits for first."""
+    delay_s, status, rejects, rejected_events: what it does with each message. held: what it waits
+    for first."""
 
     def __init__(self, port=None):
         self.port = port or free_port()
         self.points, self.events, self.history, self.resources = {}, [], [], []
         self.messages, self.refused = 0, 0
         self.delay_s, self.status, self.rejects, self.held = 0.0, 200, 0, None
+        self.rejected_events = 0
         self._server = self._thread = None
 
     @property
@@ -77,7 +79,9 @@ class Collector:
             self._answer(handler, answer)
         elif handler.path == "/v1/logs":
             self._take_logs(ExportLogsServiceRequest.FromString(body))
-            self._answer(handler, ExportLogsServiceResponse())
+            answer = ExportLogsServiceResponse()
+            answer.partial_success.rejected_log_records = self.rejected_events
+            self._answer(handler, answer)
         else:
             handler.answer(404)
 

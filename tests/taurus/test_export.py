@@ -194,6 +194,15 @@ def test_a_run_that_exports_nothing_does_not_import_opentelemetry():
 
 
 def test_a_protocol_that_is_not_spoken_is_named_with_the_one_that_is():
+    for other in ("otlp,console", "otlp_proto_http", "console, otlp"):
+        both = {f"OTEL_{it}_EXPORTER": other for it in ("METRICS", "LOGS")}
+        assert wanted({ENDPOINT: "http://h:4318", **both}) == wanted({ENDPOINT: "http://h:4318"})
+    found = wanted({ENDPOINT: "http://h:4318", "OTEL_METRICS_EXPORTER": "prometheus"})
+    assert not found.metrics
+    assert "OTEL_METRICS_EXPORTER is 'prometheus'" in found.problem
+    found = wanted({ENDPOINT: "http://h:4318", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "grpc"})
+    assert (found.metrics, found.logs) == (True, False)
+    assert "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL" in found.problem
     problem = wanted({ENDPOINT: "http://h:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}).problem
     assert "OTEL_EXPORTER_OTLP_PROTOCOL is 'grpc'" in problem
     assert "http/protobuf" in problem

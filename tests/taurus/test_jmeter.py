@@ -19,7 +19,7 @@ from support.plan_files import PLANS
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.record.redaction import MARK, Redaction
-from tollgate.samples.check import RECORD_BYTES
+from tollgate.samples.layout import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import (
     LOGGED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Print the history; the exit code is that of the gate, if it is asked for."""
     if not arguments.repository.is_dir():
         raise UserError(f"--repository {arguments.repository} is no folder")
-    records = files.read(arguments.places or [paths.HISTORY])
+    records = files.read(arguments.places or [paths.HISTORY], _warn)
     if arguments.to:
         new = files.collect(records, arguments.to)
         print(f"{arguments.to}: {new} of {len(records)} records were new")
@@ -80,7 +81,14 @@ def show(arguments: argparse.Namespace) -> int:
     return ExitCode.FAIL if arguments.gate and reasons else ExitCode.PASS
 
 
+def _warn(line: str) -> None:
+    print(f"tollgate: {line}", file=sys.stderr)
+
+
 def _log(root: Path, old: str, new: str) -> list[str] | None:
+    # Records may be those of others: what is no commit could be an option of git.
+    if not all(re.fullmatch("[0-9a-f]{7,64}", it) for it in (old, new)):
+        return None
     try:
         found = git.ask(
             root, "log", "--format=%h %s", f"--max-count={_COMMITS + 1}", f"{old}..{new}"

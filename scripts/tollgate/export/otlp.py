@@ -35,12 +35,14 @@ Response = type[ExportMetricsServiceResponse] | type[ExportLogsServiceResponse]
 
 
 class _Session(requests.Session):
-    """problem: why the last message was not taken, empty if it was. The SDK takes any answer below
-    400 for a success, that of a login page as well, and does not read how much was rejected."""
+    """problem: why the last message was not taken, empty if it was. is_final: whether it would not
+    be taken when it is sent once more (OTLP, "Failures", and "Partial Success"). The SDK takes any
+    answer below 400 for a success, that of a login page as well, and does not read how much was
+    rejected."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
-        self.problem = ""
+        self.problem, self.is_final = "", False
         self._response = response
 
     def request(self, *args: object, **kwargs: object) -> requests.Response:
@@ -48,9 +50,10 @@ class _Session(requests.Session):
         try:
             answer = super().request(*args, **kwargs)
         except Exception as problem:
-            self.problem = _in_words(problem)
+            self.problem, self.is_final = _in_words(problem), False
             raise
         self.problem = self._problem_of(answer)
+        self.is_final = bool(self.problem) and answer.status_code not in _AGAIN
         return answer
 
     def _problem_of(self, answer: requests.Response) -> str:
@@ -65,6 +68,8 @@ class _Session(requests.Session):
         return f"the collector rejected {rejected} of it{why}" if rejected else ""
 
 
+#: Answers after which the same message may be taken.
+_AGAIN = (408, 429, *range(500, 600))
 _REJECTED = {
     ExportMetricsServiceResponse: "rejected_data_points",
     ExportLogsServiceResponse: "rejected_log_records",
@@ -125,12 +130,15 @@ class Sender:
             self._changed.notify_all()
 
     def flush(self, seconds: float) -> bool:
-        """Whether the newest message is taken within this time; until then it is sent again."""
+        """Whether the newest message is taken within this time; until then it is sent again, unless
+        it never will be."""
         deadline = time.monotonic() + seconds
         with self._changed:
             while (left_s := deadline - time.monotonic()) > 0:
                 if self._is_sent and not self.problem:
                     return True
+                if self._is_sent and self._sessions[0].is_final:
+                    return False
                 if self._is_sent and self._newest:
                     self._is_sent = False
                     self._changed.wait(min(left_s, _AGAIN_S))
@@ -158,6 +166,7 @@ class Sender:
             problem = self._problem("metrics", taken, self._sessions[0])
             if not problem:
                 self.acknowledged = message.rows
+            if not problem or self._sessions[0].is_final:  # there is a collector
                 self._send(events)
             with self._changed:
                 self.problem = problem
@@ -168,7 +177,7 @@ class Sender:
         if not events:
             return
         taken = self._logs.export(events) is LogRecordExportResult.SUCCESS
-        if not self._problem("events", taken, self._sessions[1]):
+        if not self._problem("events", taken, self._sessions[1]) or self._sessions[1].is_final:
             with self._changed:
                 for _ in events:
                     self._events.popleft()
@@ -176,7 +185,7 @@ class Sender:
     def _problem(self, what: str, taken: bool, session: _Session) -> str:
         """Why the last message was not taken, empty if it was."""
         problem = session.problem or ("" if taken else "it could not be sent")
-        if problem and what not in self._warned:
-            self._warned.add(what)
+        if problem and not self._warned & {what, problem}:  # one warning of one address
+            self._warned |= {what, problem}
             self._warn(f"{what}: {problem}")
         return problem

@@ -3,10 +3,12 @@ without them do not pay for that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 _PROTOCOL = "http/protobuf"
+#: What the specification calls an exporter by OTLP, and OpenTelemetry's SDK for Python.
+_OTLP, _NONE = ("otlp", "otlp_proto_http"), "none"
 #: Seconds between two messages, by default and at least. OpenTelemetry's default of a minute is too
 #: long for loads of some minutes.
 USUAL_S, SHORTEST_S = 5.0, 1.0
@@ -14,8 +16,8 @@ USUAL_S, SHORTEST_S = 5.0, 1.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the variables ask for. problem: why they ask for something else than there is, empty for
-    nothing."""
+    """What the variables ask for. problem: why metrics, or with these the events, are not sent as
+    they ask; empty for nothing."""
 
     metrics: bool = False
     logs: bool = False
@@ -32,19 +34,34 @@ def wanted(environment: Mapping[str, str]) -> Wanted:
 
     both = given("OTEL_EXPORTER_OTLP_ENDPOINT")
     is_off = given("OTEL_SDK_DISABLED").lower() == "true"
-    if is_off or given("OTEL_METRICS_EXPORTER") not in ("", "otlp"):
+    if is_off or given("OTEL_METRICS_EXPORTER").lower() == _NONE:
         return Wanted()
     if not (both or given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
         return Wanted()
-    names = ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    name = next(filter(given, names), names[1])  # that of metrics goes before
-    if (protocol := given(name)) not in ("", _PROTOCOL):
-        return Wanted(
-            problem=f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, "
-            "and the endpoint to the port for it, mostly 4318"
-        )
+    if problem := _problem(given, "METRICS"):
+        return Wanted(problem=problem)
     logs = both or given("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
-    has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER") in ("", "otlp")
+    has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER").lower() != _NONE
+    problem = _problem(given, "LOGS") if has_logs else ""
+    has_logs = has_logs and not problem
     every_ms = given("OTEL_METRIC_EXPORT_INTERVAL")
     every_s = max(int(every_ms) / 1000, SHORTEST_S) if every_ms.isdecimal() else USUAL_S
-    return Wanted(True, has_logs, every_s)
+    return Wanted(True, has_logs, every_s, problem)
+
+
+def _problem(given: Callable[[str], str], signal: str) -> str:
+    """Why a signal can't be sent as its variables say, empty if it can."""
+    exporters = given(f"OTEL_{signal}_EXPORTER")
+    if exporters and not {*_OTLP} & {it.strip() for it in exporters.split(",")}:
+        return (
+            f"OTEL_{signal}_EXPORTER is {exporters!r}, and Tollgate sends by OTLP: add otlp to it, "
+            "or set it to none"
+        )
+    names = (f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    name = next(filter(given, names), names[1])  # that of the signal goes before
+    if (protocol := given(name)) in ("", _PROTOCOL):
+        return ""
+    return (
+        f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, and the endpoint "
+        "to the port for it, mostly 4318"
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +45,27 @@ def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
     return sum(_write(it, folder) is not None for it in found)
 
 
-def read(places: Sequence[Path]) -> list[HistoryRecord]:
+def read(
+    places: Sequence[Path], warn: Callable[[str], object] = lambda _: None
+) -> list[HistoryRecord]:
     """The records of files and folders, each run once, oldest first. A folder's are those of its
-    files of JSON lines, and of each run and each folder `history` below it. Raises UserError, one
-    line."""
+    files of JSON lines, and of each run and each folder `history` below it. warn: gets a line about
+    each folder without any, where others have some. Raises UserError, one line."""
     known: dict[str, HistoryRecord] = {}
+    empty = []
     for place in places:
         files = [*_files(place)]
-        if not files:
-            raise UserError(
-                f"{place} has no records of runs ({_LINES}): each run leaves one in "
-                f"reports/{HISTORY.name}; make a run, or name another file or folder"
-            )
         for file in files:
             known |= {it.id: it for it in _lines(file)}
+        if not files:
+            empty.append(
+                f"{place} has no records of runs ({_LINES}): each run leaves one in "
+                f"reports/{HISTORY.name}, but for those that are INVALID or interrupted"
+            )
+            if not place.exists() or len(empty) == len(places):
+                raise UserError(f"{empty[-1]}; make a run, or name another file or folder")
+    for line in empty:
+        warn(line)
     return sorted(known.values(), key=lambda it: (it.started, it.run, it.id))
 
 

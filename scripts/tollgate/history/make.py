@@ -19,7 +19,7 @@ from tollgate.record import manifest
 from tollgate.report.pages.run.write import Judged
 from tollgate.report.pages.runs import read
 from tollgate.report.pages.runs.model import RunFigure
-from tollgate.report.pages.runs.trends import setups
+from tollgate.report.pages.runs.trends import measured_once, setups
 
 
 def record_of(run: Path, known: Judged) -> HistoryRecord | None:
@@ -33,7 +33,7 @@ def record_of(run: Path, known: Judged) -> HistoryRecord | None:
     compared = {it.name for it in made}
     for setup, executions in setups(listed).items():
         for it in (it for it in executions if it.name not in compared):
-            figures = tuple(_measured(each) for each in it.figures if each.observed is not None)
+            figures = tuple(_measured(each) for _, each in measured_once([it]))
             made.append(HistoryExecution(it.name, _digest(setup), None, None, figures))
     return HistoryRecord(
         version=VERSION,

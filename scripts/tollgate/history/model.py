@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from tollgate.base import records
 from tollgate.base.fields import Digest, Positive, Text
@@ -77,7 +79,7 @@ class HistoryRecord:
     """Raised when the meaning of a field changes."""
     id: Digest
     """SHA-256 of the run's run.json, in hexadecimal: lines with one id are of the same run."""
-    run: Text
+    run: Annotated[str, Field(pattern=r"^[^/\\\x00]+$")]
     """The name of the run's folder."""
     kind: Text
     """The kind of run."""

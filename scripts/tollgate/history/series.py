@@ -77,9 +77,23 @@ class Series:
         own."""
         if self.effect is None or not self.is_current:
             return False
+        return self._is_above or self._are_certain
+
+    @property
+    def rise(self) -> float:
+        """Where the series lies by the runs that prove its rise, else by those of `now`."""
+        if not self.is_risen or self._is_above:
+            return self.now
+        return float(np.median(self.values[-_CERTAIN:])) - 1
+
+    @property
+    def _is_above(self) -> bool:
+        return is_above(self.level, 1 + self.effect)
+
+    @property
+    def _are_certain(self) -> bool:
         newest = [it.low for it in self.measures[-_CERTAIN:]]
-        are_certain = all(low is not None and low > self.effect for low in newest)
-        return are_certain or is_above(self.level, 1 + self.effect)
+        return all(low is not None and low > self.effect for low in newest)
 
     def newly_risen(self, newest: int) -> tuple[Step, ...]:
         """Upward steps that the newest so many runs made certain; they gate."""

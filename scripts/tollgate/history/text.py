@@ -27,7 +27,7 @@ def reasons(execution: Execution, newest: int) -> list[str]:
         if each.is_risen:
             limit = _change(each, each.effect)
             found.append(
-                f"{where} has risen by {_change(each, each.now)} since the anchor: more "
+                f"{where} has risen by {_change(each, each.rise)} since the anchor: more "
                 f"than the effect of {limit.lstrip('+')}, beyond doubt"
             )
         for step in each.newly_risen(newest):
@@ -64,7 +64,7 @@ def _table(execution: Execution, newest: int) -> Table:
             _verdict(each, newest),
             each.label,
             each.metric,
-            _value(each, each.now),
+            _value(each, each.rise),
             _measured(each, each.measures[-1]),
             str(len(each.steps)),
         )

@@ -13,14 +13,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, TIMES, JtlError, Layout
+from tollgate.samples.layout import (
+    EARLIEST_MS,
+    LATEST_MS,
+    NUMBERS,
+    RECORD_BYTES,
+    TIMES,
+    JtlError,
+    Layout,
+)
 
 # Eleven days: a longer sample is a damaged number.
 LONGEST_MS = 999_999_999
 # A record of more lines is an opening quote that was never closed, not a long message.
 RECORD_LINES = 10_000
-# DuckDB's max_line_size.
-RECORD_BYTES = 2_000_000
 
 MS_HELP = "set jmeter.save.saveservice.timestamp_format=ms, if it was another, and run again"
 DAMAGED_HELP = "the file is damaged: restore it from where the run was archived, or run again"

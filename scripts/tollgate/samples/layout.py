@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ DELIMITERS = (",", ";", "\t")
 # The first line must fit: JMeter's widest header is some 200 bytes, so that a longer "line" is
 # not a header, and reading on for a newline could swallow a file of any size.
 HEADER_BYTES = 65_536
+# DuckDB's max_line_size.
+RECORD_BYTES = 2_000_000
 # JMeter was born in 1998, and no clock of today says 2100: outside of these the field is not
 # epoch milliseconds (seconds and microseconds since 1970 both fall outside).
 EARLIEST_MS = 946_684_800_000
@@ -75,11 +78,29 @@ def peek_test_start(path: str | Path, layout: Layout | None = None) -> int | Non
     if "TESTSTART.MS" not in layout:
         return None
     with Path(path).open(encoding="utf-8", errors="replace", newline="") as lines:
-        rows = csv.reader(lines, delimiter=layout.delimiter)
+        rows = rows_of(path, lines, layout)
         next(rows)
-        row = next(rows, [])
+        try:
+            row = next(rows, [])
+        except JtlError:
+            return None
     value = row[layout.index("TESTSTART.MS")] if len(row) == len(layout.columns) else ""
     return int(value) if value.isdecimal() and EARLIEST_MS <= int(value) < LATEST_MS else None
+
+
+def allow_long_cells() -> None:
+    """Python's own limit, 131,072 characters, is less than an assertion that quotes an answer."""
+    csv.field_size_limit(max(csv.field_size_limit(), RECORD_BYTES))
+
+
+def rows_of(path: str | Path, lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
+    """The cells of each row of a JTL. Raises JtlError for a row that is none of CSV, and for one
+    with more than RECORD_BYTES in a cell."""
+    allow_long_cells()
+    try:
+        yield from csv.reader(lines, delimiter=layout.delimiter)
+    except csv.Error as problem:
+        raise JtlError(path, f"a row is none of CSV: {problem}", help_=JTL_HELP) from None
 
 
 def _delimiter(path: str | Path, line: str) -> str:

@@ -29,8 +29,16 @@ from pathlib import Path
 
 import duckdb
 
-from tollgate.samples.check import DAMAGED_HELP, RECORD_BYTES, Place, first_record, read_slowly
-from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, TIMES, JtlError, Layout
+from tollgate.samples.check import DAMAGED_HELP, Place, first_record, read_slowly
+from tollgate.samples.layout import (
+    EARLIEST_MS,
+    LATEST_MS,
+    NUMBERS,
+    RECORD_BYTES,
+    TIMES,
+    JtlError,
+    Layout,
+)
 
 #: Columns that a CSV scan gives as BIGINT.
 BIGINTS = ("timeStamp", *NUMBERS)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from tollgate.samples.layout import read_layout
+from tollgate.samples.layout import read_layout, rows_of
 
 #: What a remote engine's threads are called: its host, this, and the name that they have alone.
 _BEHIND = "-"
@@ -26,7 +26,7 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
     foreign = 0
     with ExitStack() as opened:
         source = opened.enter_context(path.open(encoding="utf-8", errors="replace", newline=""))
-        rows = csv.reader(source, delimiter=layout.delimiter)
+        rows = rows_of(path, source, layout)
         writers = {}
         for host, target in targets.items():
             file = opened.enter_context(target.open("w", encoding="utf-8", newline=""))
@@ -65,7 +65,7 @@ def copy_until(path: Path, target: Path, ended_ms: int) -> None:
         lines: list[str] = []
         # csv knows rows, and not what they were read from: append returns None.
         kept = (lines.append(line) or line for line in source)
-        rows = csv.reader(kept, delimiter=layout.delimiter)
+        rows = rows_of(path, kept, layout)
         # JMeter knows the columns of variables by their quotes.
         file.write(source.readline())
         for row in rows:

@@ -84,7 +84,12 @@ class Builds:
             if isinstance(problem, GitError | PackagesError):
                 raise NotBuiltError(str(problem)) from None
             raise
-        atomic.write(self._mark(folder), repr(self.provision))
+        atomic.write(self._mark(folder), self._made_of())
+
+    def _made_of(self) -> str:
+        """What else than its commit a build is of: a repository may have several apps."""
+        app = self.app
+        return repr((self.source.folder, app.script, app.interpreter, self.provision))
 
     @staticmethod
     def _mark(folder: Path) -> Path:
@@ -95,7 +100,7 @@ class Builds:
         alone."""
         try:
             mark = self._mark(folder)
-            if mark.read_text(encoding="utf-8") != repr(self.provision):
+            if mark.read_text(encoding="utf-8") != self._made_of():
                 return False
             made = mark.stat().st_mtime
             return all(it.lstat().st_mtime <= made for it in _files(folder))

@@ -40,7 +40,8 @@ class Export(Service):
         super().prepare()
         self.wanted = wanted(os.environ)
         if self.wanted.problem:
-            self.log.warning("export: nothing is exported: %s", self.wanted.problem)
+            what = "no event is exported" if self.wanted.metrics else "nothing is exported"
+            self.log.warning("export: %s: %s", what, self.wanted.problem)
 
     def startup(self) -> None:
         """Follow all executions, by what `verdict` has recorded."""

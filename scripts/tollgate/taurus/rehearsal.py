@@ -17,6 +17,7 @@ from tollgate.compare import pace
 from tollgate.compare.answers import Answer, Found, Rehearsal
 from tollgate.compare.mix import Mix, rehearsed
 from tollgate.compare.pace import Cost
+from tollgate.samples.layout import allow_long_cells
 from tollgate.targets import pm2
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.rerun_load import rerun_load
@@ -130,6 +131,7 @@ def _readings(
 
 def _answers(samples: Path) -> list[Answer]:
     """All rows that are whole: JMeter still writes the last one."""
+    allow_long_cells()
     with samples.open(newline="", encoding="utf-8", errors="replace") as file:
         return [it for it in map(Answer.of, csv.DictReader(file)) if it]
 

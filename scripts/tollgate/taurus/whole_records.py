@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bzt.utils import FileReader
 
-from tollgate.samples.check import RECORD_BYTES
+from tollgate.samples.layout import RECORD_BYTES
 
 
 class WholeRecords:

@@ -118,7 +118,7 @@ class Search:
         if code not in VERDICTS:
             return code if code in [*ExitCode] else ExitCode.ERROR
         self._forget()
-        is_sure = len(found) == 1 and code == ExitCode.FAIL
+        is_sure = len(found) == 1 and code == ExitCode.FAIL and self.last.base == base
         return ExitCode.PASS if is_sure else ExitCode.INCONCLUSIVE
 
     def _parent(self, commit: str) -> str:

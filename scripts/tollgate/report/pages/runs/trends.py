@@ -128,13 +128,15 @@ def _trend(setup: tuple, members: Sequence[tuple[Listed, list[ListedExecution]]]
     kept = sound[-NEWEST:]
     points: dict[tuple, list[tuple[int, RunFigure]]] = defaultdict(list)
     for at, (_, executions) in enumerate(kept):
-        for execution, figure in _figures(executions):
+        for execution, figure in measured_once(executions):
             points[execution.name, execution.targets, figure.measure].append((at, figure))
     lines = [_line(*key[:2], each) for key, each in points.items() if len(each) > 1]
     return Trend(kind, plan, machine, [run for run, _ in kept], lines, len(members) - len(sound))
 
 
-def _figures(executions: Sequence[ListedExecution]) -> Iterator[tuple[ListedExecution, RunFigure]]:
+def measured_once(
+    executions: Sequence[ListedExecution],
+) -> Iterator[tuple[ListedExecution, RunFigure]]:
     """Each measure once an execution, though several criteria may be about it: as the last of those
     has it that the run can fail by."""
     for execution in executions:
