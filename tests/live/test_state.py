@@ -105,6 +105,31 @@ def test_failures_of_more_kinds_than_fit_are_counted_together(tmp_path, monkeypa
     assert [it[2] for it in live.failures] == [OTHER_FAILURES]
 
 
+def test_failures_of_a_label_are_its_own_however_many_labels_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(LiveSamples, "most_series", 1)
+    run = GrowingRun(unpacked("looks-fail", tmp_path))
+    (live,) = watched(run)
+    first = live.keys[0]
+    failed = [it for it in live.keys if it.label == first.label and it.ok != first.ok]
+    own = [it for it in run.rows(0) if it["label"] == first.label]
+    assert bool(failed) == (len({it["success"] for it in own}) == 2)
+    assert live.rows == len(run.rows(0))
+
+
+def test_a_decision_finds_what_is_judged_however_long_it_waits_for_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(state, "KEPT_MS", 0)
+    found = {}
+    for lag_s in (0.0, 3600.0):
+        run = GrowingRun(unpacked("check-pass", tmp_path / f"{lag_s}"))
+        of = run.of[0]
+        live = LiveSamples(of.plan, of.planned.warmup, of.planned.measured, lag_s=lag_s)
+        run.samples[0].listen(live.take)
+        assert len([*run.grow(12, 1)]) > 1
+        live.decided(1.0, 0.0)
+        found[lag_s] = sum(it.sent.total for it in live.by_now().values())
+    assert 0 < found[3600.0] < 60 < found[0.0]
+
+
 def test_labels_more_than_fit_are_counted_together(tmp_path, monkeypatch):
     monkeypatch.setattr(LiveSamples, "most_series", 2)
     run = GrowingRun(unpacked("check-pass", tmp_path))

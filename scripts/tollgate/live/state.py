@@ -24,7 +24,8 @@ from tollgate.stats.counts import Counts
 
 #: Seconds that are shown beside all of the measuring.
 LAST_S = 10
-#: Seconds for which samples are kept one by one: between a look's moment and its end no more pass.
+#: For how long samples are kept one by one, and for as long again as an answer takes or is waited
+#: for: between a look's moment and its end no more passes.
 KEPT_MS = 60_000
 #: Series of a page: labels, each with failed samples and sides. Kinds of failures, and how many of
 #: them are shown.
@@ -118,15 +119,21 @@ class LiveSamples(GrowingSamples):
     most_series = MOST_SERIES
 
     def __init__(
-        self, plan: Plan, warmup_s: float, measured_s: float = 0.0, follows: bool = True
+        self,
+        plan: Plan,
+        warmup_s: float,
+        measured_s: float = 0.0,
+        follows: bool = True,
+        lag_s: float = 0.0,
     ) -> None:
         """measured_s: seconds that are judged behind the warm-up, 0 where the load knows its own
-        end. follows: see GrowingSamples."""
+        end. follows: see GrowingSamples. lag_s: from the moment of a look until it is made."""
         super().__init__(plan, follows)
         self.window = Window(warmup_s, warmup_s + measured_s if measured_s else math.inf)
         self.by_label: dict[Key, LabelTimes] = {}
         self.failures: Counter[tuple[str, str, str]] = Counter()
         self.first_ms: int | None = None
+        self._longest_ms = round(1000 * lag_s)
 
     @property
     def measured_s(self) -> float:
@@ -151,12 +158,13 @@ class LiveSamples(GrowingSamples):
             self.failures[kind] += n
         for times in self.by_label.values():
             for each in vars(times).values():
-                each.settle(self.newest_ms - KEPT_MS, self.window)
+                each.settle(self.newest_ms - KEPT_MS - self._longest_ms, self.window)
 
     def counted(self, number: int, start_ms: Ints, elapsed_ms: Ints, _size: int) -> None:
         key = self.keys[number]
         times, ok = self._times(key), key.ok
         times.service.add(self._second(start_ms), start_ms + elapsed_ms, elapsed_ms, ok)
+        self._longest_ms = max(self._longest_ms, int(elapsed_ms.max(initial=0)))
 
     def joined(self, number: int, known: Arrived, elapsed_ms: Ints) -> None:
         key = self.keys[number]

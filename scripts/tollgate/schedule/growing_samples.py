@@ -130,7 +130,9 @@ class GrowingSamples(ABC):
                 self._places[label, sender] = next(mine, NO_SCHEDULE)
 
     def _number(self, key: Key) -> int:
-        if key not in self._numbers and len(self.keys) >= self.most_series:
+        # Failures of a label stay its own, however many labels there are.
+        is_known = key in self._numbers or key._replace(ok=not key.ok) in self._numbers
+        if not is_known and len(self.keys) >= self.most_series:
             key = key._replace(label=OTHERS)
         if key not in self._numbers:
             self._numbers[key] = len(self.keys)

@@ -93,7 +93,8 @@ class Live(Service):
         for executor, of in zip(executors, judged_with, strict=True):
             planned = of.planned
             given = of.plan, planned.warmup, planned.measured, known.remote is None
-            samples = LiveSamples(*given)
+            compare = self._other(Compare)
+            samples = LiveSamples(*given, compare.lag_s if compare else 0.0)
             self.of[executor] = of, samples
             samples_of(self.engine, executor).listen(samples.take, self._warn)
         began = known.manifest.started[:16].replace("T", " ")
