@@ -21,17 +21,20 @@ from tollgate.samples.store import Store, using
 
 #: JMeter corrects its clock every five seconds, by some milliseconds.
 TOLERANCE_MS = 1000
-# Rows in the order of the file, for a window without an order goes through them as they stand
-# there. A Transaction Controller's row (is_sum) adds up those before it and begins with the first
+# Rows in the order of the file: a window without an order goes through them as they stand there,
+# but only right above the file, for what filters or joins them may hand them on in another order.
+# A Transaction Controller's row (is_sum) adds up those before it and begins with the first
 # of them: its end_ms is 0. A parent sample is a request like others, but its end leaves out the
 # pauses in it. latest_ms: the latest end of the rows up to each one, itself included.
 _IN_ORDER = """
-    SELECT *, row_number() OVER () AS place,
-           max(end_ms) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS latest_ms
-    FROM (SELECT start_ms, is_sum, CASE WHEN is_sum THEN 0 ELSE start_ms + elapsed_ms END AS end_ms,
+    SELECT *, max(end_ms) OVER (
+                  ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS latest_ms
+    FROM (SELECT place, start_ms, is_sum,
+                 CASE WHEN is_sum THEN 0 ELSE start_ms + elapsed_ms END AS end_ms,
                  CASE WHEN thread_group <> '' OR number >= 0
                  THEN hash(thread_group, number) END AS thread
-          FROM (SELECT *, is_transaction AND NOT list_contains(?, label) AS is_sum FROM samples))"""
+          FROM (SELECT *, is_transaction AND NOT list_contains(?, label) AS is_sum
+                FROM (SELECT *, row_number() OVER () AS place FROM samples)))"""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,9 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
         ((is_suspect, is_sorted),) = store.rows(
             f"""SELECT bool_or(NOT is_sum AND start_ms < before_ms - {TOLERANCE_MS}),
                        bool_and(start_ms >= begun_ms)
-            FROM (SELECT is_sum, start_ms, lag(start_ms, 1, 0) OVER () AS begun_ms,
-                         lag(latest_ms, 1, 0) OVER () AS before_ms FROM ({_IN_ORDER}))""",
+            FROM (SELECT is_sum, start_ms, lag(start_ms, 1, 0) OVER in_file AS begun_ms,
+                         lag(latest_ms, 1, 0) OVER in_file AS before_ms FROM ({_IN_ORDER})
+                  WINDOW in_file AS (ORDER BY place))""",
             [list(parents)],
         )
         if not is_suspect:
