@@ -1,6 +1,7 @@
 """The looks at an execution that may end early: a run's folder to its verdict."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,19 +10,23 @@ from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
 from tollgate.gather import evidence
 from tollgate.gather.context import contexts
-from tollgate.gather.early_decisions import InterimDecider, judged_until_ms
-from tollgate.judge.judgement import judge
+from tollgate.gather.early_decisions import InterimDecider, judged_until_ms, measured_until
+from tollgate.judge.judgement import judge, results_of
 from tollgate.record import manifest
 from tollgate.record.interim_schedule import InterimSchedule
+from tollgate.record.manifest import Stop
 from tollgate.report.json_verdict import to_dict
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.growing import Growing
 from tollgate.samples.split import copy_until
+from tollgate.samples.store import open_store
 from tollgate.samples.watch import SampleWatch
 
 #: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
 BEGAN_MS = 1795223301128 + 2000
 LOOKS = InterimSchedule(least_s=6.0, budget_s=8.0, every_s=2.0, lag_s=1.0)
+#: Its moment lies between two arrivals; of one at a moment nobody knows on which side it was sent.
+PATIENT = replace(LOOKS, least_s=6.02, lag_s=3.0)
 PASSES = ("p50 of nap>1s", "fail of nap>0%")
 
 
@@ -190,22 +195,51 @@ def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
     assert tuple(it.subject for it in results if it.verdict == "INCONCLUSIVE") == open_at
 
 
+@pytest.mark.parametrize(
+    ("content", "lag_s"),
+    [
+        (run_folder.recorded(), 1.0),
+        (slow(3.0, 3.5, 4400), 3.0),  # answers 1.4 s behind the look's moment
+        (slow(5.9, 6.0, 1500), 3.0),
+        (slow(6.1, 6.2, 4000), 1.0),  # is due behind it
+        (fails_from(3.0), 1.0),
+    ],
+)
+def test_a_look_waits_for_answers_only_where_one_may_be_missing_and_finds_the_same(
+    tmp_path, content, lag_s
+):
+    (examined,) = contexts(tmp_path, run_folder.make(tmp_path, PASSES, interim=PATIENT))
+    run_folder.spoil(tmp_path, content)
+    with open_store(tmp_path / run_folder.JTL) as store:
+        decider = InterimDecider(examined)
+        look = decider.look(store) or decider.look(store)
+        assert look.lag_s == lag_s
+        assert decider.lag_s == 1.0, "the next look begins anew"
+        patient = measured_until(examined, store, Stop(6.02, 2.0 + 6.02 + 3.0), look.course)
+    assert look.execution.unanswered == patient.unanswered == ()
+    ((results,),) = (results_of([patient], examined.settings, examined.family),)
+    assert look.results == results
+
+
+@pytest.mark.parametrize("lag_s", [1.0, 3.0])
 @pytest.mark.parametrize("spoiled", [None, slow(3.0, 3.5, 4400), fails_from(3.0)])
-def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
-    content = spoiled or run_folder.recorded()
-    record = run_folder.make(tmp_path, PASSES, interim=LOOKS)
+def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled, lag_s):
+    content, looks = spoiled or run_folder.recorded(), replace(LOOKS, lag_s=lag_s)
+    record = run_folder.make(tmp_path, PASSES, interim=looks)
     jtl = tmp_path / run_folder.JTL
     clock = [BEGAN_MS / 1000]
     (examined,) = contexts(tmp_path, record)
     decider = InterimDecider(examined)
     watch = SampleWatch(decider, Growing(jtl), lambda: clock[0])
-    while not decider.is_over and clock[0] < BEGAN_MS / 1000 + 8:
+    while not decider.is_over and clock[0] < BEGAN_MS / 1000 + 7 + lag_s:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
         watch.look()
         clock[0] += 0.5
     jtl.write_bytes(content)
-    ended = decider.course.looks_s[-1] if decider.is_over else None
-    run_folder.make(tmp_path, PASSES, interim=LOOKS, decided_s=ended)
+    ended = {}
+    if decider.is_over:
+        ended = {"decided_s": decider.course.looks_s[-1], "decided_lag_s": decider.last.lag_s}
+    run_folder.make(tmp_path, PASSES, interim=looks, **ended)
     run_folder.spoil(tmp_path, content)
     run, settings = evidence.gather(tmp_path, manifest.read(tmp_path))
     verdict = judge(run, settings)
@@ -234,5 +268,7 @@ def test_jmeters_dashboard_is_drawn_from_what_its_look_has_seen(tmp_path):
     )
     assert (drawn.errors, whole.errors > 0) == (0, True)
     assert 200 < drawn.total < whole.total
+    record.executions[0].decided_lag_s = 0.5
+    assert judged_until_ms(tmp_path, record) == {name: BEGAN_MS + 6500}
     record.executions[0].decided_s = None
     assert judged_until_ms(tmp_path, record) == {}

@@ -3,8 +3,9 @@ stopped; and the same again when the run is judged.
 
 A look at second T of measuring is made of the requests that were due in [warmup, warmup + T), by
 the rows that had ended lag_s later. What was due and had not ended by then is missing, and a PASS
-must hold with each of them failed and as slow as its timeout. So the same file gives the same look
-whenever it is read, and what JMeter gave up when the execution was ended is never judged.
+must hold with each of them failed and as slow as its timeout. Where all of them had certainly ended
+a second later, nothing is waited for: more rows would change nothing. So the same file gives the
+same look whenever it is read, and what JMeter gave up when the execution was ended is never judged.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from pathlib import Path
 
 from tollgate.gather import workers
 from tollgate.gather.context import ExecutionContext
-from tollgate.gather.samples import joined
+from tollgate.gather.samples import ExecutionSamples, joined
 from tollgate.gather.waits import waits_at_look
 from tollgate.judge.facts import ExecutionFacts, InterimHistory, MeasuredExecution
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.judge.when_decided import is_settled, noted
-from tollgate.record.manifest import Manifest, Stop
+from tollgate.record.manifest import Execution, Manifest, Stop
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store
@@ -31,6 +32,9 @@ from tollgate.workers.reading import TargetsWatched
 
 #: Seconds between the end of an answer and its row in the file, at most, as a rule.
 WRITTEN_S = 0.5
+#: By how much JMeter sends a request before it is due, at most: it sleeps and stamps in whole
+#: milliseconds.
+EARLY_MS = 2.0
 #: Seconds between two looks for a reason to stop, at least, and how many times as long as a look.
 STOP_EVERY_S, STOP_PAUSE = 5.0, 20
 
@@ -38,12 +42,14 @@ STOP_EVERY_S, STOP_PAUSE = 5.0, 20
 @dataclass(frozen=True)
 class Look:
     """One look: what was measured until then, what the criteria say of it, and the course with it.
-    settled: whether the verdict of the execution is."""
+    settled: whether the verdict of the execution is. lag_s: between its moment and the end of what
+    it was made of."""
 
     execution: MeasuredExecution
     results: tuple[CriterionResult, ...]
     course: InterimHistory
     settled: bool
+    lag_s: float
 
 
 class InterimDecider:
@@ -56,6 +62,7 @@ class InterimDecider:
         ended = context.planned.decided_s is not None
         self.course = InterimHistory(interim.least_s, interim.budget_s, ended=ended)
         self.last: Look | None = None
+        self._lags_s = list(interim.lags_s)
         # Of the looks that may end it, in seconds of measuring: at its own end it ends anyway.
         self._moments = [it for it in interim.moments if not length_s or it < length_s]
 
@@ -65,24 +72,33 @@ class InterimDecider:
         number = len(self.course.looks_s)
         return self._moments[number] if number < len(self._moments) else math.inf
 
+    @property
+    def lag_s(self) -> float:
+        """How long the next look waits for answers."""
+        return self._lags_s[0]
+
     def _seen_s(self, at_s: float) -> float:
         """When what a look is made of had ended, in seconds since JMeter's start."""
-        return self.context.planned.warmup + at_s + self.context.planned.interim.lag_s
+        return self.context.planned.warmup + at_s + self.lag_s
 
     def due_at(self, origin_s: float) -> float | None:
         seen_s = self._seen_s(self.next_s)
         return None if seen_s == math.inf else origin_s + seen_s + WRITTEN_S
 
     def look(self, store: Store) -> Look | None:
+        """None also where an answer may be missing and is still waited for."""
         of, at_s = self.context, self.next_s
-        course = self.course.at(at_s)
-        execution = measured_until(of, store, Stop(at_s, self._seen_s(at_s)), course)
+        course, stop = self.course.at(at_s), Stop(at_s, self._seen_s(at_s))
+        waits = len(self._lags_s) > 1
+        execution = measured_until(of, store, stop, course, only_whole=waits)
         if execution is None:
+            del self._lags_s[: int(waits)]
             return None
         (results,) = results_of([execution], of.settings, of.family)
         settled = is_settled(of.criteria, results, course)
         self.course = noted(course, results)
-        self.last = Look(execution, results, self.course, settled)
+        self.last = Look(execution, results, self.course, settled, self.lag_s)
+        self._lags_s = list(of.planned.interim.lags_s)
         return self.last
 
     @property
@@ -126,7 +142,7 @@ def looks_again(
     if planned.decided_s is not None:
         last_s = planned.decided_s
     while decider.next_s < math.inf and decider.next_s <= last_s:
-        at_s, look = decider.next_s, decider.look(store)
+        at_s, look = decider.next_s, decider.look(store) or decider.look(store)
         if look is None:
             break
         if look.settled or at_s == planned.decided_s:
@@ -172,11 +188,28 @@ def find_stop(of: ExecutionContext, store: Store) -> tuple[Stop, CriterionResult
     return next(((stop, it) for it in results if it.verdict == FAIL), None)
 
 
+def _is_whole(samples: ExecutionSamples, to_s: float) -> bool:
+    """Whether all that was due until then has certainly ended: each request follows a schedule, and
+    as many have begun by then as were due. None of those can be of a later arrival, for none is
+    sent more than EARLY_MS before it is due."""
+    found, origin_ms = samples.replayed, samples.jtl.origin_ms
+    if found.closed or found.problems or found.steps or samples.jtl.transactions:
+        return False
+    begun = "SELECT count(*) FROM samples WHERE start_ms < ?"
+    ((sent,),) = samples.store.rows(begun, [origin_ms + to_s * 1000 - EARLY_MS])
+    return sent == sum(it.intended for it in found.facts) == sum(it.sent for it in found.facts)
+
+
 def measured_until(
-    of: ExecutionContext, store: Store, stop: Stop, course: InterimHistory | None = None
+    of: ExecutionContext,
+    store: Store,
+    stop: Stop,
+    course: InterimHistory | None = None,
+    only_whole: bool = False,
 ) -> MeasuredExecution | None:
     """What was measured until a look or a stop, None where the samples do not say when JMeter
-    began. Raises JtlError and OSError."""
+    began. only_whole: None also where an answer to what was due may be missing. Raises JtlError and
+    OSError."""
     planned = of.planned
     to_s = planned.warmup + stop.measured_s
     origin_ms = peek_test_start(store.path, store.layout)
@@ -186,10 +219,13 @@ def measured_until(
     with store.until(origin_ms + round(stop.seen_s * 1000)):
         try:
             jtl = read_jtl(store, bins=of.bins)
-        except JtlError:
-            pass  # no sample has ended yet
+        except JtlError:  # no sample has ended yet
+            if only_whole:
+                return None
         else:
             samples = joined(of, store, jtl, to_s)
+            if only_whole and not _is_whole(samples, to_s):
+                return None
             labels = samples.labels
             waiting = waits_at_look(samples, to_s, stop.seen_s)
             unanswered = (*samples.replayed.unanswered, *waiting)
@@ -207,6 +243,13 @@ def measured_until(
     )
 
 
+def lag_of(planned: Execution) -> float:
+    """Of an execution that a look has ended: between its moment and the end of what it was made
+    of."""
+    known = planned.decided_lag_s
+    return planned.interim.lag_s if known is None else known
+
+
 def judged_until_ms(run: Path, record: Manifest) -> dict[str, int]:
     """Of each execution that a look or a criterion has ended, up to when its samples are judged, in
     epoch ms: what came later may have been cut off by that end. Raises JtlError."""
@@ -214,7 +257,7 @@ def judged_until_ms(run: Path, record: Manifest) -> dict[str, int]:
     for planned in record.executions:
         seen_s = planned.stop and planned.stop.seen_s
         if planned.decided_s is not None and planned.interim is not None:
-            seen_s = planned.warmup + planned.decided_s + planned.interim.lag_s
+            seen_s = planned.warmup + planned.decided_s + lag_of(planned)
         if seen_s is not None:
             origin_ms = peek_test_start(run / planned.jtl)
             found |= {} if origin_ms is None else {planned.name: origin_ms + round(seen_s * 1000)}

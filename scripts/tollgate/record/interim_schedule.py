@@ -32,7 +32,7 @@ LEAST_S = 30.0
 class InterimSchedule:
     """Seconds of measuring. least_s: at least, before a pass. budget_s: at most. every_s: between
     two looks. lag_s: a look at second T is made of what was due until then and had ended lag_s
-    later; what had not is missing."""
+    later, or SHORTEST_LAG_S later where that is certainly all of it; what had not is missing."""
 
     least_s: NonNegativeFloat
     budget_s: PositiveFloat
@@ -51,6 +51,11 @@ class InterimSchedule:
         limits = [it.threshold / 1000 for it in criteria if it.unit == "ms" and it.is_estimate]
         lag_s = min(LONGEST_LAG_S, max(SHORTEST_LAG_S, max(limits, default=0.0)))
         return replace(self, lag_s=lag_s)
+
+    @property
+    def lags_s(self) -> tuple[float, ...]:
+        """How long a look waits for answers: at first, and where some are missing then."""
+        return tuple(sorted({min(SHORTEST_LAG_S, self.lag_s), self.lag_s}))
 
     @property
     def moments(self) -> tuple[float, ...]:

@@ -129,8 +129,9 @@ class Execution:
     for remote engines.
     interim: when the samples of one that may end early are evaluated, None where that is done at
     its end alone. decided_s: after how many seconds of measuring such a look ended it; None where
-    none did. stop: what of it showed that the run had to be stopped. stopped_by: the criterion that
-    ended this execution alone.
+    none did. decided_lag_s: how many seconds later what it was made of had ended; None for as many
+    as `interim` says. stop: what of it showed that the run had to be stopped. stopped_by: the
+    criterion that ended this execution alone.
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     background_cpu: what others took of the cores while it measured, None where that is not known.
@@ -162,6 +163,7 @@ class Execution:
     clock_steps: list[ClockStep] = field(default_factory=list)
     interim: Annotated[InterimSchedule | None, _names("interim", "looks")] = None
     decided_s: float | None = None
+    decided_lag_s: NonNegativeFloat | None = None
     stop: Stop | None = None
     stopped_by: str | None = None
     capacity_sha256: dict[str, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate.gather.context import ExecutionContext, contexts
+from tollgate.gather.early_decisions import lag_of
 from tollgate.live import view
 from tollgate.live.state import LiveSamples
 from tollgate.live.view import Section, Snapshot
@@ -190,7 +191,7 @@ class Live(Service):
         for of, samples in began:
             planned = of.planned
             if planned.decided_s is not None and planned.interim:
-                samples.decided(planned.decided_s, planned.interim.lag_s)
+                samples.decided(planned.decided_s, lag_of(planned))
             elif stop := planned.stop:
                 lag_s = stop.seen_s - planned.warmup - stop.measured_s
                 samples.decided(stop.measured_s, lag_s)

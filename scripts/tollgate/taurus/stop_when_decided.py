@@ -107,7 +107,8 @@ class StopWhenDecided(Service):
             decider = self.watches[executor].decider
             if decider.is_over:
                 self.log.info("%s: %s", executor.label, outcome(look))
-                decider.context.planned.decided_s = look.course.looks_s[-1]
+                planned = decider.context.planned
+                planned.decided_s, planned.decided_lag_s = look.course.looks_s[-1], look.lag_s
                 executor.stop_now()
         return super().check()
 
