@@ -105,20 +105,3 @@ def test_parts_of_a_page_stand_behind_it_and_begin_before_its_end(found_in, step
     ]
     found = found_in(rows)
     assert (found and found.back_ms) == (step and 5999)
-
-
-def test_a_large_file_of_parent_samples_is_looked_through_in_its_order(tmp_path):
-    """DuckDB reads such a file by several threads, and hands on its parts in any order where it
-    joins them with the names of parents."""
-    parents = tuple(f"one {number}" for number in range(6))
-    path = tmp_path / "kpi.jtl"
-    message = "Number of samples in transaction : 2, number of failing samples : 0"
-    with path.open("w") as file:
-        file.write(HEADER + "\n")
-        for number in range(1_200_000):
-            at_ms, thread = jtl_rows.START_MS + number // 4, number % 200
-            file.write(
-                f'{at_ms},20,one {number % 6},200,"{message}",users 1-{thread + 1},true,9,200,200,'
-                f"0,h,0,{jtl_rows.START_MS}\n"
-            )
-    assert step_back(path, parents) is None
