@@ -17,6 +17,7 @@ from tollgate.export.events import started
 from tollgate.export.live import LiveExport
 from tollgate.export.otlp import Sender
 from tollgate.judge.facts import Exported
+from tollgate.record import manifest
 
 #: Two executions one after the other, a comparison, a plan of somebody's own, an open model.
 RUNS = ("check-pass", "compare-pass", "plan", "load", "soak")
@@ -26,12 +27,12 @@ RESULTS = {"true": "ok", "false": "failed"}
 class Exporting:
     """A run whose JTL grows while it is exported. warned: what it said."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, is_of_one=True):
         self.run, self.warned = GrowingRun(folder), []
         self.sender = Sender(url, warn=self.warned.append)
         self.export = LiveExport(folder, self.run.record, self.sender, self.warned.append)
         for of, samples in zip(self.run.of, self.run.samples, strict=True):
-            self.export.follow(of, samples)
+            self.export.follow(of, samples, is_of_one)
 
     def go(self, pieces=6, between=lambda _: None):
         """All of the run; between: is called behind each piece."""
@@ -58,8 +59,8 @@ def exporting():
     """Begins to export an archived run; leaves no thread behind."""
     made = []
 
-    def begin(folder, url):
-        made.append(Exporting(folder, url))
+    def begin(folder, url, **more):
+        made.append(Exporting(folder, url, **more))
         return made[-1]
 
     yield begin
@@ -96,6 +97,26 @@ def test_counts_are_those_of_the_jtl_and_quantiles_within_a_bucket_of_the_neares
                 (point,) = collector.of("tollgate.service_time", **which)
                 assert_quantiles(point, times, (label, success))
         assert run.warned == []
+
+
+def test_samples_of_two_engines_are_counted_without_a_schedule_that_is_of_neither(
+    tmp_path, exporting
+):
+    """As a controller has them: in one file, with two starts of JMeter."""
+    folder = unpacked("load", tmp_path)
+    (planned,) = manifest.read(folder).executions
+    path = folder / planned.jtl
+    header, *rows = path.read_text().splitlines()
+    at = header.replace('"', "").split(",").index("TESTSTART.MS")
+    for number, row in enumerate(rows[1::2]):
+        cells = row.split(",")
+        cells[at] = str(int(cells[at]) + 40)
+        rows[2 * number + 1] = ",".join(cells)
+    path.write_text("\n".join([header, *rows]) + "\n")
+    with collecting() as collector:
+        run = exporting(folder, collector.url, is_of_one=False).go()
+        assert_complete(run, collector)
+        assert "tollgate.response_time" not in collector.points
 
 
 def by_side(times):
