@@ -62,6 +62,12 @@ def window(server):
         each.close()
 
 
+def assert_accessible(page):
+    found = page.tell("axe")
+    assert found["violations"] == []
+    assert found["passes"] > 5
+
+
 def snapshot(sentence, rows, **more):
     columns = [Column("label", CODE), *numeric("requests")]
     table = Table("fork, since the warm-up", columns, rows, "cards")
@@ -89,6 +95,7 @@ def test_it_survives_a_reload_and_fits_a_narrow_screen(server, window, scheme):
     page.tell("reload")
     page.tell("until", "one")
     assert page.tell("look")["tooWide"] == 0
+    assert_accessible(page)
 
 
 def test_it_shows_that_it_lost_the_run_and_keeps_what_it_had(server, window):
@@ -113,6 +120,7 @@ def test_it_becomes_the_page_of_the_run(server, window, tmp_path):
     seen = page.tell("look")
     assert seen["problems"] == []
     assert seen["title"] in report.read_text()
+    assert_accessible(page)
 
 
 def test_figures_at_the_end_are_on_the_page(server, window, tmp_path):
@@ -133,6 +141,7 @@ def test_figures_at_the_end_are_on_the_page(server, window, tmp_path):
     for row in sections[0].tables[0].rows:
         for cell in row[1:]:
             assert str(cell) in text
+    assert_accessible(page)
 
 
 @pytest.mark.long

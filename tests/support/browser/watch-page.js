@@ -7,6 +7,8 @@
  *   until TEXT   waits until the page shows it; { text }
  *   reload       loads the page anew; {}
  *   focus SELECTOR   moves the focus there; {}
+ *   axe          { violations, passes } of axe-core's rules of accessibility: the first place of
+ *                each that is violated, and how many hold
  *   look         { title, text, tooWide, markup, focused, stale, heap, problems }
  *
  * markup: scripts and images that stand in the content. focused: the label of what has the focus.
@@ -14,6 +16,7 @@
  */
 
 const { createInterface } = require('node:readline');
+const { source: axe } = require('axe-core');
 const { launch, listen } = require('../../../scripts/dev/pictures/browser');
 
 const PATIENCE_MS = 30_000;
@@ -43,6 +46,12 @@ const COMMANDS = {
   async focus(page, selector) {
     await page.focus(selector);
     return {};
+  },
+  async axe(page) {
+    await page.evaluate(axe);
+    const { violations, passes } = await page.evaluate('axe.run()');
+    const places = violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
+    return { violations: places, passes: passes.length };
   },
   async look(page, _, seen) {
     const devtools = await page.context().newCDPSession(page);
