@@ -161,7 +161,8 @@ def bucket_of_rank(point, rank):
 
 def assert_quantiles(point, values, about=""):
     """Fails unless each quantile that at least ten values exceed lies in the bucket of the nearest
-    rank. values: all of them, sorted."""
+    rank; returns by how much the buckets' middles deviate from them. values: all, sorted."""
+    deviations = []
     assert point.count == len(values), about
     tolerance = 1 + 1e-9  # at the end of a bucket logarithms round
     for p in (0.5, 0.9, 0.95, 0.99, 0.999):
@@ -170,3 +171,5 @@ def assert_quantiles(point, values, about=""):
         rank = math.ceil(len(values) * p)
         low, high = bucket_of_rank(point, rank)
         assert low / tolerance <= values[rank - 1] <= high * tolerance, (about, p)
+        deviations.append(abs((low + high) / 2 - values[rank - 1]) / (values[rank - 1] or 1))
+    return deviations
