@@ -1,3 +1,4 @@
+import functools
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from support.compared import compared
+from tollgate.compare.decide import SPOTLESS, miss_level
 from tollgate.compare.errors import ShareRise, error_rise
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
 from tollgate.compare.model import Blocks, Requests, Side
@@ -176,6 +178,33 @@ def test_without_a_failure_the_high_end_is_what_so_many_samples_can_hide():
     # The rule of three: 1 - level^(1/n).
     assert found.high(0.01) == pytest.approx(1 - 0.01 ** (1 / 4800))
     assert found.low(0.01) == pytest.approx(-found.high(0.01))
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("base", [0.0, 0.001])
+def test_a_rise_as_large_as_the_effect_passes_at_any_look_in_no_more_runs_than_promised(
+    base, repetitions
+):
+    rng, runs, miss, effect = np.random.default_rng(13), repetitions(4000), 0.02, 0.002
+    fractions = tuple(it / 600 for it in range(60, 601, 15))
+    n = [int(14 * 600 * it) for it in fractions]
+    each = np.diff(n, prepend=0)
+
+    @functools.cache
+    def passes(at, failed):
+        change = ShareRise(failed, (n[at], n[at]), 1.0)
+        return change.high(miss_level(change, fractions[: at + 1], miss)) < effect
+
+    passed = spotless = 0
+    for _ in runs:
+        sides = [np.cumsum(rng.binomial(each, rate)).tolist() for rate in (base, base + effect)]
+        failed = [*zip(*sides, strict=True)]
+        first = next((at for at, it in enumerate(failed) if passes(at, it)), None)
+        passed += first is not None
+        spotless += first is not None and not any(failed[first])
+    assert passed <= runs.most(miss)
+    if not base:
+        assert 0 < spotless <= runs.most(SPOTLESS * miss)
 
 
 @pytest.mark.statistics

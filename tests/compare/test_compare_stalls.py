@@ -128,9 +128,9 @@ def alone(blocks):
     share = SETTINGS.false_alarm * SHARE
     for looks in range(1, len(LOOKS_S) + 1):
         at_s, fractions = LOOKS_S[looks - 1], tuple(it / 600 for it in LOOKS_S[:looks])
-        levels = nominal_level(fractions, share), nominal_level(fractions, SETTINGS.miss)
         seen = blocks.first(at_s)
         change = stall_rise(seen)
+        levels = nominal_level(fractions, share), nominal_level(fractions, SETTINGS.miss)
         found = measured(("sum", STALLS), change, *levels)
         found = shared(
             decided(found, change, *levels, SETTINGS, at_s), partial(spread, seen, STALLS)

@@ -29,12 +29,13 @@ from scipy import special
 from tollgate.base import records
 from tollgate.base.fields import Count
 from tollgate.compare.cpu import LUCK_SD
-from tollgate.compare.decide import FIRST_S, WEIGHTS
+from tollgate.compare.decide import FIRST_S, SPOTLESS, WEIGHTS
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
 from tollgate.compare.model import (
     ALL_LABELS,
     CPU,
+    ERRORS,
     OF_ALL,
     OF_LABEL,
     PERCENTILES,
@@ -217,7 +218,8 @@ def _of_shares(
         float(special.gammaincinv(needed, FOUND)) / n, settings.fail_from * settings.change(metric)
     )
     # The bound on what may happen where nothing did, at both sides (errors.py).
-    bound = math.sqrt(2) * -math.expm1(math.log(levels.high) / n)
+    level = SPOTLESS * settings.miss if metric == ERRORS else levels.high
+    bound = math.sqrt(2) * -math.expm1(math.log(level) / n)
     if metric == STALLS:
         luck = levels.luck - float(special.ndtri(levels.high))
         bound = max(bound, luck * math.sqrt(2 * _STALLED * _SPELL / n))
