@@ -23,7 +23,11 @@ from tollgate.targets.packages import Provision
 from tollgate.targets.sides import Source
 
 #: What BAD of the archived comparison fails by.
-FOCUS = {"modules.compare.labels": '["sum"]', "modules.compare.gates": '["p50", "errors"]'}
+FOCUS = {
+    "modules.compare.labels": '["sum"]',
+    "modules.compare.gates": '["p50", "errors"]',
+    "modules.compare.error-effect": "1%",
+}
 
 
 @pytest.fixture(autouse=True)

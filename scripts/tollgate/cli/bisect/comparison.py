@@ -22,6 +22,9 @@ ALWAYS = (
     *("modules.verdict.inconclusive-passes=false", "modules.verdict.cut-short-counts=false"),
     "modules.report.dashboards=false",
 )
+#: A rise of the error rate that ends a comparison whose times alone are of interest. To rule out
+#: the 0.2 % of a gate takes thousands of requests, longer than to tell times apart.
+ERROR_EFFECT = 0.01
 VERDICTS = (ExitCode.PASS, ExitCode.FAIL, ExitCode.INCONCLUSIVE)
 #: An error that the commit in question alone is to blame for.
 _OF_HEAD = re.compile(r"\btargets: app 'head(-\d+)?'(?!.*, held by )")
@@ -79,6 +82,13 @@ class Focus:
         gates = dict.fromkeys((*self.metrics, ERRORS))
         given = {"labels": self.labels, "gates": tuple(gates) if self.metrics else ()}
         return [f"modules.compare.{key}={json.dumps(it)}" for key, it in given.items() if it]
+
+    def error_effect(self, asked: float) -> list[str]:
+        """Where it is not errors that are looked for, enough of them to change times. asked: the
+        effect of the comparison with BAD."""
+        if not self.metrics or ERRORS in self.metrics or asked >= ERROR_EFFECT:
+            return []
+        return [f"modules.compare.error-effect={ERROR_EFFECT:.0%}"]
 
 
 class Runs:

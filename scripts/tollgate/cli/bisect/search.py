@@ -172,6 +172,7 @@ class Search:
             f"modules.compare.first={max(own.first, least_s):g}",
             f"modules.compare.every={max(own.every, least_s):g}",
             f"modules.compare.profile={str(wanted.is_profiled).lower()}",
+            *self.known.focus.error_effect(self.asked.setup.gate.error_effect),
         )
         given = [*self.asked.words, *(word for it in settings for word in ("-o", it))]
         variables = {VARIABLE: sides.text}
