@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -16,7 +17,7 @@ from tollgate.intake.answers import given_by
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.message import WORD, Message
 from tollgate.intake.source import HAR, Source
-from tollgate.intake.variables import Step, Variables, extractors, holds_secret
+from tollgate.intake.variables import Step, Variables, extractors, holds_secret, is_secret_itself
 
 #: Seconds without a request that begin another part of the visit, and the longest pause written.
 PAUSE_S, LONGEST_PAUSE_S = 1.0, 1.0
@@ -30,8 +31,9 @@ _HELP = "record it anew in the browser and save it with content"
 
 @dataclass(frozen=True)
 class _Entry:
-    """A request of the recording and its answer, as the file has them."""
+    """A request of the recording and its answer, as the file has them. place: of log.entries."""
 
+    place: int
     request: Mapping[str, Any]
     response: Mapping[str, Any]
     page: str
@@ -41,20 +43,40 @@ class _Entry:
 
     @property
     def origin(self) -> str:
+        """Of a WebSocket that of the pages beside it."""
         url = urlsplit(self.request["url"])
-        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+        scheme = {"ws": "http", "wss": "https"}.get(url.scheme, url.scheme)
+        return f"{scheme}://{url.netloc.rpartition('@')[2]}"
 
     @property
     def status(self) -> int:
         return int(self.response["status"])
 
     @property
+    def mime(self) -> str:
+        """Of the answer."""
+        return str((self.response.get("content") or {}).get("mimeType") or "").lower()
+
+    @property
     def is_static(self) -> bool:
-        mime = str((self.response.get("content") or {}).get("mimeType") or "").lower()
         if self.kind:
             return self.kind in _STATIC_TYPES
         path = urlsplit(self.request["url"]).path.lower()
-        return bool(_STATIC_MIMES.fullmatch(mime) or _STATIC_FILES.fullmatch(path))
+        return bool(_STATIC_MIMES.fullmatch(self.mime) or _STATIC_FILES.fullmatch(path))
+
+    @property
+    def is_page(self) -> bool:
+        is_html = self.mime.startswith("text/html") and self.request["method"] == "GET"
+        return is_html or self.kind == "document"
+
+    @property
+    def is_redirect(self) -> bool:
+        return 300 <= self.status < 400 and self.status != 304
+
+    @property
+    def is_websocket(self) -> bool:
+        has_scheme = urlsplit(self.request["url"]).scheme in ("ws", "wss")
+        return has_scheme or self.status == 101 or self.kind == "websocket"
 
     def header(self, name: str, of: str = "request") -> list[str]:
         given = getattr(self, of).get("headers") or []
@@ -70,7 +92,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
     entries = _entries(source)
     own = _own_origin(source, entries, url)
     remarks: list[str] = []
-    kept = _selected(entries, own, with_static, remarks)
+    kept = _selected(source, entries, own, with_static, remarks)
     if not kept:
         raise IntakeError(f"{source.name}: has no request to {own} that a load can send: {_HELP}")
     steps = [_step(source, it) for it in kept]
@@ -100,19 +122,32 @@ def _entries(source: Source) -> list[_Entry]:
         raise IntakeError(f"{source.name}: has no log.entries, so that it is no HAR: {_HELP}")
     found = []
     for place, it in enumerate(entries):
-        try:
-            # Python 3.10 reads fractions of three or six digits alone.
-            moment = re.sub(r"\.\d+", lambda it: f"{it[0]:0<7}"[:7], it["startedDateTime"])
-            began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-            ended_s = began_s + max(0.0, float(it.get("time") or 0)) / 1000
-            texts = (str(it.get(name) or "") for name in ("pageref", "_resourceType"))
-            entry = _Entry(it["request"], it["response"], *texts, began_s, ended_s)
-            _ = entry.origin, entry.status, entry.request["method"]
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            where = f"{source.name}: log.entries[{place}]"
-            raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
-        found.append(entry)
+        with _reading(source, place):
+            found.append(_entry(place, it))
     return sorted(found, key=lambda it: it.began_s)
+
+
+@contextmanager
+def _reading(source: Source, place: int) -> Iterator[None]:
+    """Around what reads an entry of the file. Raises IntakeError, which names that."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        where = f"{source.name}: log.entries[{place}]"
+        raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
+
+
+def _entry(place: int, given: Mapping[str, Any]) -> _Entry:
+    # Python 3.10 reads fractions of three or six digits alone.
+    moment = re.sub(r"\.\d+", lambda it: f"{it[0]:0<7}"[:7], given["startedDateTime"])
+    began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+    ended_s = began_s + max(0.0, float(given.get("time") or 0)) / 1000
+    texts = (str(given.get(name) or "") for name in ("pageref", "_resourceType"))
+    entry = _Entry(place, given["request"], given["response"], *texts, began_s, ended_s)
+    # What is read of all entries, also of those to other hosts.
+    _ = entry.origin, entry.status, entry.mime, entry.request["method"].upper()
+    _ = entry.header("cookie"), entry.header("set-cookie", "response")
+    return entry
 
 
 def _is_sanitized(entries: Sequence[_Entry]) -> bool:
@@ -122,23 +157,21 @@ def _is_sanitized(entries: Sequence[_Entry]) -> bool:
 
 
 def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
-    """Of the service: the one that is named if it was recorded, else that of the first page."""
-    origins = [it.origin for it in entries if it.origin.startswith("http")]
+    """Of the service: the one that is named if it was recorded, else that of the first page. One
+    that only redirects, as from http: to https:, is none."""
+    asked = [it for it in entries if it.origin.startswith("http") and not it.is_websocket]
+    origins = [it.origin for it in asked]
     if not origins:
         raise IntakeError(f"{source.name}: has no request by HTTP: {_HELP}")
     if url and url.rstrip("/") in origins:
         return url.rstrip("/")
-    pages = (it.origin for it in entries if it.kind == "document" or _is_page(it))
-    return next((it for it in pages if it.startswith("http")), origins[0])
-
-
-def _is_page(entry: _Entry) -> bool:
-    mime = str((entry.response.get("content") or {}).get("mimeType") or "")
-    return mime.startswith("text/html") and entry.request["method"] == "GET"
+    pages = [it.origin for it in asked if it.is_page]
+    answering = {it.origin for it in asked if not it.is_redirect}
+    return next((it for it in (*pages, *origins) if it in answering), origins[0])
 
 
 def _selected(
-    entries: Iterable[_Entry], own: str, with_static: bool, remarks: list[str]
+    source: Source, entries: Iterable[_Entry], own: str, with_static: bool, remarks: list[str]
 ) -> list[_Entry]:
     """Those that a load sends; of the others a remark says why not."""
     kept: list[_Entry] = []
@@ -150,7 +183,7 @@ def _selected(
                 others[where.hostname or "?"] += 1
         elif it.is_static and not with_static:
             static[PurePosixPath(where.path).suffix.lstrip(".") or "others"] += 1
-        elif why := _unfit(it):
+        elif why := _unfit(source, it):
             left[f"{it.request['method']} {_shown_path(where.path)}, {why}"] += 1
         else:
             kept.append(it)
@@ -167,31 +200,41 @@ def _shown_path(path: str) -> str:
     return "/".join(it if it == "" or WORD.fullmatch(it) else "..." for it in path.split("/"))
 
 
-def _unfit(entry: _Entry) -> str:
+def _unfit(source: Source, entry: _Entry) -> str:
+    """Why a load can't send it, or nothing."""
     if entry.request["method"].upper() == "OPTIONS":
         return "which the browser sends of its own accord"
-    if entry.status == 101 or entry.kind == "websocket":
+    if entry.is_websocket:
         return "a WebSocket"
     if entry.status <= 0:
         return "which was not answered"
     if entry.status >= 400:
         return f"which was answered by {entry.status}"
-    message = Message.of(entry.request)
+    if entry.kind == "eventsource" or entry.mime.startswith("text/event-stream"):
+        return "a stream of events, which need not end"
+    with _reading(source, entry.place):
+        return _unwritable(Message.of(entry.request))
+
+
+def _unwritable(message: Message) -> str:
+    """Why taurus.yml can't have it, or nothing."""
     if message.kind == "files":
         return "which sends files"
+    if len(message.segments) > 1 and not message.segments[0]:
+        return "whose path begins with //, behind which Taurus reads a host"
     has_cdata = message.kind == "xml" and "<![CDATA[" in message.body
     if has_cdata or (message.kind == "text" and holds_secret(message.body)):
         return "whose text holds what may be a secret"
+    if any(map(is_secret_itself, message.names)):
+        return "with a name that may be a secret"
     if "${" in json.dumps([message.segments, message.query, message.headers, message.body]):
         return "which holds ${, a variable to JMeter"
     return ""
 
 
 def _step(source: Source, entry: _Entry) -> Step:
-    try:
+    with _reading(source, entry.place):
         return Step(Message.of(entry.request), given_by(entry.response))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise IntakeError(f"{source.name}: {entry.request['method']}: {error!r}: {_HELP}") from None
 
 
 def _give_labels(steps: Iterable[Step]) -> None:
@@ -262,7 +305,7 @@ def _visit(
 
 def _request(entry: _Entry, step: Step) -> dict[str, Any]:
     found = {"label": step.label, **step.message.request(), **extractors(step)}
-    if 300 <= entry.status < 400 and entry.status != 304:
+    if entry.is_redirect:
         # What it leads to is a request of its own in the recording.
         found["follow-redirects"] = False
     if entry.status != 304:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -13,17 +14,21 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 #: Of headers that the browser, or JMeter, sends of its own accord.
 _OWN_HEADERS = re.compile(
     r"(:.*|host|connection|content-length|cookie|user-agent|accept-encoding|accept-language|dnt"
-    r"|origin|referer|sec-.*|upgrade.*|cache-control|pragma|priority|if-.*|te|trailer|range"
+    r"|origin|referer|sec-.*|upgrade.*|cache-control|pragma|priority|if-.*|te|trailer"
     r"|transfer-encoding|keep-alive|proxy-connection)",
     re.IGNORECASE,
 )
-_FORM, _JSON = "application/x-www-form-urlencoded", "json"
+_FORM = "application/x-www-form-urlencoded"
+#: What service/elements.py writes as JSON: of any other type Taurus sends a mapping as a form.
+_JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
 _SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
-#: An element with a text, and an attribute: its name and the value.
-_XML = (
-    re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)"),
-    re.compile(r"""\s(?:[\w.-]+:)?(?P<name>[\w.-]+)\s*=\s*(["'])(?P<value>[^<>]+?)(?=\2)"""),
+#: Of XML an element with a text, and an attribute: its name and the value.
+_TEXT = re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)")
+_ATTRIBUTE = re.compile(
+    r"""\s(?:[\w.-]+:)?(?P<name>[\w.-]+)\s*=\s*(["'])(?P<value>[^<>]+?)(?=\2)"""
 )
+#: Keys and attributes that say what a value beside them is: `{"name": "password", "value": ...}`.
+_LABELS = ("name", "type", "key", "id", "field")
 #: A part of a path that names what is asked for; others may be numbers of things, or secrets.
 WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
 #: Around a variable that stands for a number of JSON.
@@ -34,13 +39,15 @@ _REFERENCE = re.compile(r"(\$\{(?:[^{}]|\{[^{}]*\})*\})")
 @dataclass
 class Slot:
     """A value of a request. where: path, query, form, json, xml or header. put: writes another one
-    in its place. scheme: what stands before it in a header, such as `Bearer `."""
+    in its place. scheme: what stands before it in a header, such as `Bearer `. around: the names of
+    what it is a part of, and what stands beside it as its name."""
 
     where: str
     name: str
     value: str
     put: Callable[[str], None] = field(repr=False)
     scheme: str = ""
+    around: Sequence[str] = ()
 
 
 @dataclass
@@ -57,9 +64,12 @@ class Message:
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> Message:
-        """Raises KeyError, TypeError, ValueError for what is no request of a HAR."""
+        """Raises KeyError, TypeError, ValueError, AttributeError for what is no request of a
+        HAR."""
         url = urlsplit(request["url"])
         given = {it["name"]: it["value"] for it in request.get("headers") or []}
+        if not all(isinstance(it, str) for it in given.values()):
+            raise TypeError("the value of a header is no text")
         kept = ((name, it) for name, it in given.items() if not _OWN_HEADERS.fullmatch(name))
         headers = {name: it for name, it in kept if name.lower() != "accept" or "*/*" not in it}
         post = request.get("postData") or {}
@@ -84,12 +94,16 @@ class Message:
         if self.kind == "form":
             found += [Slot("form", it[0], it[1], _putter(it, 1)) for it in self.body]
         elif self.kind == "json":
-            found += _leaves(self, "body", "")
+            found += _leaves(self, "body", ("",))
         elif self.kind == "xml":
-            for it in (match for pattern in _XML for match in pattern.finditer(self.body)):
-                put = _replacer(self, it[0], it["value"])
-                found.append(Slot("xml", it["name"], unescape(it["value"]), put))
+            found += _of_xml(self)
         return found
+
+    @property
+    def names(self) -> list[str]:
+        """Of its query, its form and its JSON: no variable can stand in the place of one."""
+        pairs = [*self.query, *(self.body if self.kind == "form" else ())]
+        return [*(it[0] for it in pairs), *(_keys(self.body) if self.kind == "json" else ())]
 
     @property
     def words(self) -> list[str]:
@@ -118,11 +132,15 @@ class Message:
     def _written_body(self) -> Any:
         if self.kind == "form":
             as_mapping = dict(self.body)
-            return as_mapping if len(as_mapping) == len(self.body) else _pairs(self.body)
+            # JMeter encodes the values of a mapping, and leaves a text as it is.
+            is_whole = len(as_mapping) == len(self.body)
+            return as_mapping if is_whole else _pairs(self.body, "${{__urlencode({})}}".format)
         if self.kind != "json":
             return self.body
         text = json.dumps(self.body, ensure_ascii=False)
-        if isinstance(self.body, dict) and _BARE not in text:
+        types = [it for name, it in self.headers.items() if name.lower() == "content-type"]
+        is_json = any(_JSON.match(it.strip()) for it in types[-1:])
+        if is_json and isinstance(self.body, dict) and _BARE not in text:
             return self.body
         return re.sub(f'"{_BARE}(.*?){_BARE}"', r"\1", text)
 
@@ -132,14 +150,16 @@ def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
     mime, text = str(post.get("mimeType") or "").lower(), str(post.get("text") or "")
     if "multipart/" in mime:
         return None, "files"
-    if _FORM in mime or not text:
+    is_form = _FORM in mime or not text
+    # Scripts post JSON as a form as well, whose only name it would be.
+    if not is_form or text.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text), "json"
+    if is_form:
         pairs = [[it["name"], it.get("value") or ""] for it in post.get("params") or []]
         by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]
         return by_text or [[unquote(part) for part in it] for it in pairs], "form"
-    try:
-        return json.loads(text), "json"
-    except (ValueError, RecursionError):
-        return text, "xml" if "xml" in mime or text.lstrip().startswith("<") else "text"
+    return text, "xml" if "xml" in mime or text.lstrip().startswith("<") else "text"
 
 
 def _putter(holder: Any, key: Any, head: str = "") -> Callable[[str], None]:
@@ -153,34 +173,66 @@ def _replacer(message: Message, whole: str, value: str) -> Callable[[str], None]
     return put
 
 
-def _leaves(holder: Any, key: Any, name: str) -> Iterator[Slot]:
-    """Of JSON. A variable in the place of a number stands without quotes."""
+def _leaves(holder: Any, key: Any, names: tuple[str, ...]) -> Iterator[Slot]:
+    """Of JSON. names: its own, and those around it from the innermost on. A variable in the place
+    of a number stands without quotes."""
     is_body = isinstance(holder, Message)
     value = holder.body if is_body else holder[key]
     if isinstance(value, dict):
+        labels = [it for name, it in value.items() if name.lower() in _LABELS]
+        labels = [it for it in labels if isinstance(it, str)]
         for inner in list(value):
-            yield from _leaves(value, inner, inner)
+            around = names if inner.lower() in _LABELS else (*labels, *names)
+            yield from _leaves(value, inner, (inner, *around))
     elif isinstance(value, list):
         for at in range(len(value)):
-            yield from _leaves(value, at, name)
+            yield from _leaves(value, at, names)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        around = "" if isinstance(value, str) else _BARE
+        quotes = "" if isinstance(value, str) else _BARE
 
         def put(text: str) -> None:
-            text = f"{around}{text}{around}"
+            text = f"{quotes}{text}{quotes}"
             if is_body:
                 holder.body = text
             else:
                 holder[key] = text
 
-        yield Slot("json", name, str(value), put)
+        yield Slot("json", names[0], str(value), put, around=names[1:])
 
 
-def _quoted(text: str, how: Callable[[str], str]) -> str:
-    """Quoted for a URL but for references to variables, which JMeter replaces before."""
+def _keys(value: Any) -> Iterator[str]:
+    """Of JSON, at any depth."""
+    if isinstance(value, dict):
+        yield from value
+        value = [*value.values()]
+    if isinstance(value, list):
+        for it in value:
+            yield from _keys(it)
+
+
+def _of_xml(message: Message) -> Iterator[Slot]:
+    """Texts and attributes, with what the attributes of the same tag call them."""
+    for pattern in (_TEXT, _ATTRIBUTE):
+        for it in pattern.finditer(message.body):
+            is_label = pattern is _ATTRIBUTE and it["name"].lower() in _LABELS
+            around = () if is_label else _labels(message.body, it.start("value"))
+            put = _replacer(message, it[0], it["value"])
+            yield Slot("xml", it["name"], unescape(it["value"]), put, around=around)
+
+
+def _labels(xml: str, at: int) -> list[str]:
+    """Of the tag at, or right before, a place."""
+    tag = xml[xml.rfind("<", 0, at) + 1 : xml.find(">", at)]
+    return [it["value"] for it in _ATTRIBUTE.finditer(tag) if it["name"].lower() in _LABELS]
+
+
+def _quoted(text: str, how: Callable[[str], str], reference: Callable[[str], str] = str) -> str:
+    """Quoted for a URL or a form. reference: how references to variables are written, which JMeter
+    replaces before."""
     parts = _REFERENCE.split(text)
-    return "".join(it if at % 2 else how(it) for at, it in enumerate(parts))
+    return "".join(reference(it) if at % 2 else how(it) for at, it in enumerate(parts))
 
 
-def _pairs(pairs: list[list[str]]) -> str:
-    return "&".join("=".join(_quoted(it, quote_plus) for it in pair) for pair in pairs)
+def _pairs(pairs: list[list[str]], reference: Callable[[str], str] = str) -> str:
+    quoted = ([_quoted(it, quote_plus, reference) for it in pair] for pair in pairs)
+    return "&".join(map("=".join, quoted))

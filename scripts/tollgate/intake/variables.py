@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from tollgate.base.text import unique
 from tollgate.intake.answers import Given
-from tollgate.intake.message import Message, Slot
+from tollgate.intake.message import WORD, Message, Slot
 from tollgate.record.redaction import AS_JSON, Redaction, is_secret
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -23,9 +23,14 @@ _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
 #: A token of this length that no response contains may be a password.
 _LONG = 20
+_LONG_WORD = re.compile(rf"[\w.~+/=-]{{{_LONG},}}")
+#: What a text sets in quotes, as scripts do, and JSON within them: `login(password: "...")`.
+_SET = re.compile(r"""(?<![\w.-])([\w.-]{1,99})(?:\\*["'])?\s*[:=]\s*\\*(?:"{3}|["'](?!\\*["']))""")
 #: A text of this length in a request was not equal to one in an earlier response by chance.
 _NO_CHANCE = 16
 _CREDENTIALS = ("authorization", "proxy-authorization")
+#: Of headers that say what is sent or wanted: a type may look as opaque as a token.
+_TYPES = ("content-type", "accept")
 #: Shorter values of secrets are not looked for inside of others.
 _LEAST = 6
 #: What names in a path say that the segment behind them is the number of one thing.
@@ -86,32 +91,49 @@ class Variables:
         for step in steps:
             self._hide(step)
 
+    @property
+    def _known(self) -> list[tuple[str, str]]:
+        """Variables whose values are looked for inside of others, and these values: the longest
+        first, for one may be a part of another."""
+        long = [it for it in self._values.items() if len(it[1]) >= _LEAST]
+        return sorted(long, key=lambda it: len(it[1]), reverse=True)
+
     def _put_one(
         self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
     ) -> None:
         places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
+        rest = slot.value
+        for _, value in self._known:
+            rest = rest.replace(value, "")
         if found := next(places, None):
             variable = f"${{{_variable(*found)}}}"
             is_plain = quote(slot.value, safe="") == slot.value
             slot.put(variable if is_plain else _encoded(variable, slot.where))
-        elif any(len(it) >= _LEAST and it in slot.value for it in self._values.values()):
+        elif slot.value and not rest:
             pass  # what is secret in one place is hidden in all others at the end
-        elif words := _secret(slot):
-            self._within.text(slot.value)
-            self._within.settings(_parsed(slot.value))
-            self.secret(words[0], slot.value, f"{words[1]} of {step.label}", slot)
-        elif _is_made(slot.value) and slot.value not in sent:
+        elif words := _secret(replace(slot, value=rest)):
+            self._put_secret(slot, words[0], f"{words[1]} of {step.label}")
+        elif rest == slot.value and _is_made(slot.value) and slot.value not in sent:
             self.remarks.append(
                 f"{step.label} sends a value that looks generated ({slot.where}"
                 f"{f' {slot.name}' if slot.name else ''}), and no answer before gives it: check it"
             )
 
+    def _put_secret(self, slot: Slot, what: str, words: str) -> None:
+        def hidden(value: str) -> str:
+            return _encoded(self.secret(what, value, words), slot.where)
+
+        self._within.text(slot.value)
+        self._within.settings(_parsed(slot.value))
+        if slot.where == "path":
+            slot.put(_hidden_in_path(slot.value, hidden))
+        else:
+            self.secret(what, slot.value, words, slot)
+
     def _hide(self, step: Step) -> None:
         """What is secret in one place is so in all others."""
         message = step.message
-        for name, value in self._values.items():
-            if len(value) < _LEAST:
-                continue
+        for name, value in self._known:
             for slot in message.slots():
                 if value in slot.value:
                     slot.put(slot.value.replace(value, _reference(name, slot)))
@@ -176,19 +198,54 @@ def _secret(slot: Slot) -> tuple[str, str] | None:
     """(the end of the variable's name, what it holds) of a value that is secret."""
     if slot.where == "header" and slot.name.lower() in _CREDENTIALS:
         return _of_credentials(slot)
-    is_opaque = _is_opaque(slot.value)
-    if slot.where == "path":
-        return ("path", "a part of the path") if is_opaque else None
-    if not (is_secret(slot.name) or is_opaque or holds_secret(slot.value)):
+    if slot.where == "header" and slot.name.lower() in _TYPES:
         return None
+    if slot.where == "path":
+        is_hidden = _hidden_in_path(slot.value, lambda _: "") != slot.value
+        return ("path", "a part of the path") if is_hidden else None
+    named = [it for it in (slot.name, *slot.around) if is_secret(it)]
+    if not (named or _is_opaque(slot.value) or holds_secret(slot.value)):
+        return None
+    # What stands beside a value as its name may be any text.
+    called = next(filter(WORD.fullmatch, named), slot.name)
     places = {"header": "the header", "query": "the parameter", "form": "the field"}
-    return slot.name or "value", f"{places.get(slot.where, 'the field')} {slot.name}".strip()
+    return called or "value", f"{places.get(slot.where, 'the field')} {called}".strip()
+
+
+def _hidden_in_path(segment: str, hide: Callable[[str], str]) -> str:
+    """A segment of a path with what is secret in it hidden, such as the number of the session in
+    `cart;jsessionid=0A1B`. What stands around that says where the path leads."""
+
+    def hidden(part: re.Match[str]) -> str:
+        name, _, value = part[0].partition("=")
+        if value and not _is_opaque(name) and (is_secret(name) or _is_opaque(value)):
+            return f"{name}={hide(value)}"
+        return hide(part[0]) if _is_opaque(name) or _is_opaque(part[0]) else part[0]
+
+    return re.sub("[^;:,]+", hidden, segment)
 
 
 def holds_secret(text: str) -> bool:
     """Whether a text names a secret that is in it, or has a word that could be one."""
-    words = re.findall(r"[\w.~+/=-]{20,}", text)
-    return Redaction().text(text) != text or any(map(_is_opaque, words))
+    return _names_secret(text) or any(map(_is_opaque, _LONG_WORD.findall(text)))
+
+
+def is_secret_itself(name: str) -> bool:
+    """Whether a name holds a secret, or could be one."""
+    return _names_secret(name) or any(map(_is_no_name, _LONG_WORD.findall(name)))
+
+
+def _names_secret(text: str) -> bool:
+    is_set = any(is_secret(it[1]) for it in _SET.finditer(text))
+    return is_set or Redaction().text(text) != text
+
+
+def _is_no_name(word: str) -> bool:
+    """Whether a word is opaque also without what makes a name of words look so: capitals and
+    separators between them, and numbers behind them, as in `shipping_address_line_1`."""
+    plain = re.sub(r"[\W_]+(\d{1,3}(?![^\W_]))?", "", word)
+    plain = re.sub("[A-Z](?=[a-z]{2})", "a", plain)
+    return _is_opaque(word) and (bool(_JWT.search(word)) or _looks_random(plain))
 
 
 def _parsed(text: str) -> Any:
