@@ -14,7 +14,7 @@ from support.jmx_text import (
     group,
     include,
     plan,
-    script,
+    sampler,
     think,
 )
 from support.jmx_text import fragment as a_fragment
@@ -77,6 +77,59 @@ def test_requests_go_where_the_service_answers(tmp_path):
     assert inside["whole"].findtext("*[@name='HTTPSampler.path']") == "/a?b=1"
 
 
+@pytest.mark.parametrize(
+    ("path", "base", "sent"),
+    [
+        ("http://shop.example/items/${id}", "", "/items/${id}"),
+        ("${base}/items/${id}?q=${word}", "http://shop.example", "/items/${id}?q=${word}"),
+        ("${base}", "http://shop.example:80", "/"),
+        ("http://${host}?q=1", "", "/?q=1"),
+    ],
+)
+def test_a_path_that_is_a_whole_url_loses_its_host_and_keeps_its_variables(
+    tmp_path, path, base, sent
+):
+    whole = get("whole", path, domain="", port="")
+    found = draft(tmp_path, group(own("home", "/"), whole), base=base)
+    assert only(found)["whole"].findtext("*[@name='HTTPSampler.path']") == sent
+
+
+@pytest.mark.parametrize(
+    "path", ["${base}/items", "http://${shop}/items", "http://shop.example:${at}/", "http://[x/"]
+)
+def test_a_request_whose_host_is_known_in_a_run_alone_is_left_out_and_named(tmp_path, path):
+    found = draft(tmp_path, group(own("home", "/"), get("away", path, domain="", port="")))
+    assert "away" not in only(found)
+    assert any("'away': its host is known in a run alone" in it for it in found.remarks)
+
+
+def test_of_two_ports_of_a_host_that_of_the_url_is_meant(tmp_path):
+    path = tmp_path / "their.jmx"
+    at = {"domain": "localhost"}
+    requests = [get("other", "/", port="8080", **at), get("ours", "/", port="8081", **at)]
+    path.write_text(plan(group(*requests)))
+    found = read_jmx(load(str(path)), "shop", tmp_path, "http://localhost:8081")
+    assert found.url == "http://localhost:8081"
+    assert "ours" in only(found)
+    assert any("'other': which goes to localhost:8080" in it for it in found.remarks)
+
+
+def test_the_usual_port_is_the_same_as_none(tmp_path):
+    found = draft(tmp_path, group(own("home", "/"), get("list", "/items", "80", domain="${host}")))
+    assert {"home", "list"} <= {*only(found)}
+    assert found.url == "http://shop.example"
+
+
+def test_numbers_that_jmeter_saves_as_such_are_read(tmp_path):
+    number = '<intProp name="{}">{}</intProp>'.format
+    at = {"HTTPSampler__domain": "shop.example", "HTTPSampler__path": "/"}
+    home = sampler("home", extra=number("HTTPSampler.port", 8080), **at)
+    found = draft(tmp_path, group(home, threads=None, extra=number("ThreadGroup.num_threads", 7)))
+    assert found.url == "http://shop.example:8080"
+    assert [it["weight"] for it in found.requests] == [7]
+    assert only(found)["home"].find("*[@name='HTTPSampler.port']") is None
+
+
 def test_what_does_not_carry_over_is_named(tmp_path):
     found = draft(
         tmp_path,
@@ -134,6 +187,34 @@ def test_includes_and_data_are_found_from_the_plan(tmp_path):
     assert (tmp_path / "suite" / ".tollgate" / file).resolve() == tmp_path / "users.csv"
 
 
+def test_a_test_fragment_of_the_plan_is_left_out_and_named(tmp_path):
+    shared = a_fragment(get("cart", "/cart", domain="other.example"), name="shared")
+    found = draft(tmp_path, shared, group(own("home", "/")))
+    assert found.url == "http://shop.example"
+    assert {"shared", "cart"}.isdisjoint(only(found))
+    assert any("'shared': it runs only where" in it for it in found.remarks)
+
+
+def upload(name, path):
+    """A request that sends a file."""
+    file = f'<stringProp name="File.path">{path}</stringProp>'
+    row = f'<elementProp name="{path}" elementType="HTTPFileArg">{file}</elementProp>'
+    table = f'<collectionProp name="HTTPFileArgs.files">{row}</collectionProp>'
+    head = '<elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs">'
+    files = f"{head}{table}</elementProp>"
+    return own(name, "/pictures").replace("</HTTPSamplerProxy>", f"{files}</HTTPSamplerProxy>")
+
+
+def test_a_file_that_is_uploaded_is_found_from_the_plan(tmp_path):
+    (tmp_path / "cat.png").write_text("a picture\n")
+    found = draft(tmp_path, group(upload("send", "cat.png"), upload("lose", "gone.png")))
+    inside = only(found)
+    file = inside["send"].findtext(".//*[@name='File.path']")
+    assert (tmp_path / "suite" / ".tollgate" / file).resolve() == tmp_path / "cat.png"
+    assert "lose" not in inside
+    assert any("'lose': gone.png can't be found from" in it for it in found.remarks)
+
+
 def test_secrets_of_a_plan_come_from_the_environment(tmp_path):
     row = (
         '<collectionProp name="HeaderManager.headers"><elementProp elementType="Header" name="">'
@@ -145,19 +226,6 @@ def test_secrets_of_a_plan_come_from_the_environment(tmp_path):
     found = draft(tmp_path, headers, group(own("home", "/")), password=SECRET)
     assert {*found.secrets} == {"SHOP_AUTHORIZATION", "SHOP_PASSWORD"}
     assert SECRET not in str(found)
-
-
-def test_what_may_be_a_secret_in_a_body_is_told(tmp_path):
-    row = (
-        '<elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp '
-        'name="Arguments.arguments"><elementProp name="" elementType="HTTPArgument">'
-        f'<stringProp name="Argument.value">{{"password": "{SECRET}"}}</stringProp>'
-        "</elementProp></collectionProp></elementProp>"
-    )
-    body = get("log in", "/in", port="").replace("</HTTPSamplerProxy>", f"{row}</HTTPSamplerProxy>")
-    found = draft(tmp_path, group(body, script("made", "1")))
-    assert any("log in" in it and "secret" in it for it in found.remarks)
-    assert any("made" in it and "measured" in it for it in found.remarks)
 
 
 @pytest.mark.parametrize(

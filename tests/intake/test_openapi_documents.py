@@ -54,6 +54,12 @@ def test_a_document_may_be_of_several_files(tmp_path):
     [
         ([], None, "/items"),
         ([{"url": "/v1/"}], None, "/v1/items"),
+        ([{"url": "localhost:3000/v1"}], "http://localhost:3000", "/v1/items"),
+        ([{"url": "api.example.com/v1"}], "http://api.example.com", "/v1/items"),
+        ([{"url": "//api.example.com"}], "http://api.example.com", "/items"),
+        ([{"url": "v1"}], None, "/v1/items"),
+        ([{"url": "v1.0/"}], None, "/v1.0/items"),
+        ([{"url": "./"}], None, "/items"),
         ([{"url": "https://shop.example:8443/v1"}], "https://shop.example:8443", "/v1/items"),
         (
             [
@@ -138,6 +144,46 @@ def test_a_url_that_answers_otherwise_is_refused_in_one_line():
             IntakeError, match=r"gone can't be read: it answers 404: correct the URL"
         ):
             load(at)
+
+
+class _Raw(Handler):
+    def respond(self):
+        self.wfile.write(self.server.raw)
+        self.close_connection = True
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nopen",
+    ],
+)
+def test_a_server_that_does_not_answer_as_http_says_is_refused_in_one_line(raw):
+    with serving(_Raw, raw=raw) as server:
+        at = f"http://127.0.0.1:{server.server_port}/openapi.json"
+        with pytest.raises(IntakeError, match=r"can't be read: .+: correct") as refused:
+            load(at)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://ann:s3cret@a.example/b", "...@a.example/b is given with a user's name or"),
+        ("https://ann:s3/cret@a.example/b", "...@a.example/b is no URL: correct it"),
+        ("http://[x", "http://[x is no URL: correct it, or name a file"),
+        ("http://a.example:99999/b", "http://a.example:99999/b is no URL"),
+        ("http://a.example:port/b", "http://a.example:port/b is no URL"),
+        ("http://", "http:// is no URL"),
+    ],
+)
+def test_a_url_that_is_not_asked_is_refused_in_one_line_without_its_password(url, said):
+    with pytest.raises(IntakeError) as refused:
+        load(url)
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+    assert "s3" not in str(refused.value)
 
 
 def test_swagger_2_has_bodies_forms_and_schemas_in_other_places(tmp_path):

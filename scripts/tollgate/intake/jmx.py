@@ -9,31 +9,37 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from itertools import chain, count
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from lxml import etree
 
 from tollgate.base.paths import STATE
 from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.jmx_places import (
+    FRAGMENT,
+    HTTP,
+    NOWHERE,
+    PATH,
+    PROPERTIES,
+    Place,
+    Places,
+    place_of,
+)
+from tollgate.intake.jmx_secrets import hide
 from tollgate.intake.source import Source, path_of
-from tollgate.intake.variables import Variables, holds_secret
+from tollgate.intake.variables import Variables
 from tollgate.plan import nodes
 from tollgate.plan.inline import put_in_tree
 from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
 from tollgate.plan.model import FLOW_CONTROL
 from tollgate.plan.variables import expander_of
-from tollgate.record.redaction import is_secret
 from tollgate.service import xml
 from tollgate.service.model import TAKEN
 
-_HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 _SCRIPTS = ("JSR223Sampler", "BeanShellSampler")
-_PLACES = tuple(f"HTTPSampler.{it}" for it in ("protocol", "domain", "port"))
-_PATH, _EMBEDDED = "HTTPSampler.path", "HTTPSampler.image_parser"
+_EMBEDDED = "HTTPSampler.image_parser"
 #: What a service of taurus.yml does itself, or has no use for.
 _DROPPED = {
     "CookieManager": "the service has cookies of its own",
@@ -43,22 +49,17 @@ _DROPPED = {
     "IncludeController": "the file that it names can't be read",
     "SetupThreadGroup": "prepare the service before the run",
     "PostThreadGroup": "clean up after the run",
+    FRAGMENT: "it runs only where a controller names it",
 }
 _NO_LABEL = ("Collector", "Visualizer", "Summariser", "Listener", "Reporter", "ProxyControl")
 #: Controllers with a meaning for the first turn of a thread, or for the recorder, alone.
 _PLAIN = ("OnceOnlyController", "RecordingController")
 _PAUSE, _ACTION = "1", "ActionProcessor.action"
-#: Rows that may hold a secret: properties for the name and the value, by the kind of the row.
-_ROWS = {
-    "HTTPArgument": ("Argument.name", "Argument.value"),
-    "Argument": ("Argument.name", "Argument.value"),
-    "Header": ("Header.name", "Header.value"),
-    "Authorization": ("", "Authorization.password"),
-}
-_ENVIRONMENT = "the environment hold it, and refer to it by ${__P(NAME)}"
 #: Elements that read a file, by how their kinds begin, and the property that names it.
 _READERS = ("CSVDataSet", "JSR223", "BeanShell")
 _FILE = re.compile(r"(.*\.)?filename")
+#: The property that names a file which a request uploads.
+_UPLOADED = ".//elementProp[@elementType='HTTPFileArg']/stringProp[@name='File.path']"
 
 
 def read_jmx(source: Source, name: str, suite: Path, url: str | None = None) -> Draft:
@@ -80,6 +81,7 @@ class _Reader:
         self._path, self._name, self._suite, self._url = path, name, suite, url
         root = read_tree(path, {})
         self._expander = expander_of(root, {})
+        self._places = Places(self._expander)
         document = parsed(path)
         put_in_tree(document, path)
         self._plan = document.find("hashTree/TestPlan")
@@ -118,103 +120,76 @@ class _Reader:
             files={file: text for file, (_, text) in labels.items()},
         )
 
-    def _own_place(self) -> tuple[str, str, str]:
-        """(protocol, host, port) of the service; empty where the plan does not say."""
-        known = [place for _, place in self._samplers(self._tree, ()) if place[1]]
-        if self._url:
-            wanted = urlsplit(self._url)
-            known = [it for it in known if it[1] == wanted.hostname] or known
-        return known[0] if known else ("", "", "")
+    def _own_place(self) -> Place:
+        """Where the service answers; nowhere if the plan does not say."""
+        known = [it for _, it in self._places.requests(self._tree) if it and it[1]]
+        _, host, port = place_of(self._url or "") or NOWHERE
+        return max(
+            known, key=lambda it: (it[1] == host) + (it[1:] == (host, port)), default=NOWHERE
+        )
 
-    def _samplers(
-        self, tree: etree._Element, around: tuple[etree._Element, ...]
-    ) -> Iterator[tuple[etree._Element, tuple[str, str, str]]]:
-        """Each HTTP request with (protocol, host, port), empty where they are not known before the
-        run. around: HTTP defaults, the innermost last."""
-        pairs = nodes.pairs(tree)
-        around = (*around, *(it for it, _ in pairs if nodes.kind(it) == "ConfigTestElement"))
-        for element, below in pairs:
-            if nodes.kind(element) in _HTTP:
-                whole = urlsplit(self._text(element, _PATH))
-                places = [self._first(it, (element, *reversed(around))) for it in _PLACES]
-                if whole.scheme in ("http", "https"):
-                    places = [whole.scheme, whole.hostname or "", str(whole.port or "")]
-                yield element, (places[0], places[1].strip("[]").lower(), places[2])
-            yield from self._samplers(below, around)
-
-    def _first(self, name: str, elements: Iterable[etree._Element]) -> str:
-        return next(filter(None, (self._text(it, name) for it in elements)), "")
-
-    def _text(self, element: etree._Element, name: str) -> str:
-        """A property as far as it is known before the run."""
-        text = element.findtext(f".//stringProp[@name='{name}']") or ""
-        return (self._expander.expand(text).value or "").strip()
-
-    def _keep_own(self, own: tuple[str, str, str]) -> None:
+    def _keep_own(self, own: Place) -> None:
         """Have requests go where the service answers, and leave out those to other hosts."""
-        for sampler, place in list(self._samplers(self._tree, ())):
-            if place[1] and place[1:] != own[1:]:
-                self._leave_out(sampler, f"which goes to {place[1]}")
-                continue
-            whole = urlsplit(self._text(sampler, _PATH))
-            if whole.scheme in ("http", "https"):
-                path = sampler.find(f".//stringProp[@name='{_PATH}']")
-                path.text = (whole.path or "/") + (f"?{whole.query}" if whole.query else "")
+        for request, place in list(self._places.requests(self._tree)):
+            protocol, _, rest = self._places.split(request)
+            if place is None:
+                self._leave_out(request, "its host is known in a run alone: write it into the plan")
+            elif place[1] and place[1:] != own[1:]:
+                self._leave_out(request, f"which goes to {':'.join(filter(None, place[1:]))}")
+            elif protocol:
+                path = request.find(f"*[@name='{PATH}']")
+                path.text = rest if rest.startswith("/") else f"/{rest}"
 
     def _clean(self, element: etree._Element) -> None:
         """Leave out, or change, what means something else in a service."""
         kind = nodes.kind(element)
         if kind.endswith(_NO_LABEL):
             _remove(element)  # listeners judge nothing here
-        elif why := _why_not(element):
+        elif why := _why_not(element) or self._name_files(element):
             self._leave_out(element, why)
-        elif kind in _PLAIN:
+        else:
+            self._change(element)
+
+    def _change(self, element: etree._Element) -> None:
+        kind = nodes.kind(element)
+        if kind in _PLAIN:
             self._guessed[f"{_title(element)} runs at each arrival"] = None
             element.tag = "GenericController"
             element.set("guiclass", "LogicControllerGui")
             element.set("testclass", "GenericController")
-        elif kind in (*_HTTP, "ConfigTestElement"):
+        elif kind in (*HTTP, "ConfigTestElement"):
             self._send_to_service(element)
-        if kind in _SCRIPTS:
+        elif kind in _SCRIPTS:
             self._guessed[f"{_title(element)} is measured like a request"] = None
-        if kind.startswith(_READERS):
-            for it in element.iterfind("./stringProp"):
-                if _FILE.fullmatch(it.get("name", "")) and it.text:
-                    self._name_file(element, it)
         self._hide(element)
 
     def _send_to_service(self, element: etree._Element) -> None:
-        for it in _PLACES:
-            if (place := element.find(f"./stringProp[@name='{it}']")) is not None:
+        for it in PROPERTIES:
+            if (place := element.find(f"./*[@name='{it}']")) is not None:
                 element.remove(place)
         embedded = element.find(f"./boolProp[@name='{_EMBEDDED}']")
         if embedded is not None and embedded.text == "true":
             embedded.text = "false"
             self._guessed[f"{_title(element)} asks for no embedded resources"] = None
 
-    def _name_file(self, element: etree._Element, file: etree._Element) -> None:
-        """JMeter runs in the folder of the plan that Tollgate writes."""
-        known = self._expander.expand(file.text).value
-        found = (self._path.parent / (known or "")).resolve()
-        if known is None or not found.is_file():
-            self._leave_out(element, f"{file.text} can't be found from {self._path.parent}")
-        file.text = os.path.relpath(found, (self._suite / STATE.name).resolve())
+    def _name_files(self, element: etree._Element) -> str:
+        """Name its files as JMeter finds them, which runs in the folder of the plan that Tollgate
+        writes. Why one can't be named so; empty where all are."""
+        for file in _files(element):
+            known = self._expander.expand(file.text).value
+            found = (self._path.parent / (known or "")).resolve()
+            if known is None or not found.is_file():
+                return f"{file.text} can't be found from {self._path.parent}"
+            file.text = os.path.relpath(found, (self._suite / STATE.name).resolve())
+        return ""
 
     def _hide(self, element: etree._Element) -> None:
         """Have secrets come from the environment."""
-        for row in element.iter("elementProp"):
-            name, value = _ROWS.get(row.get("elementType", ""), ("", ""))
-            given = row.find(f"./stringProp[@name='{value}']") if value else None
-            called = row.findtext(f"./stringProp[@name='{name}']") or "" if name else "password"
-            if given is None or not given.text:
-                continue
-            if is_secret(called) and "${" not in given.text:
-                words = f"{called} of {element.get('testname')}"
-                given.text = self._variables.secret(called, given.text, words)
-            elif not called and holds_secret(given.text):
-                self._guessed[f"{_title(element)} may send a secret: have {_ENVIRONMENT}"] = None
-        for it in element.iterfind(".//stringProp[@name='Authorization.url']"):
-            it.text = ""  # of any host
+        if hide(element, self._variables):
+            self._guessed[
+                f"{_title(element)} may send a secret: have the environment hold it, and refer to "
+                "it by ${__P(NAME)}"
+            ] = None
 
     def _leave_out(self, element: etree._Element, why: str) -> None:
         self._left[f"{_title(element)}: {why}"] += 1
@@ -227,7 +202,7 @@ class _Reader:
         shared = [*self._own_variables(), *(it for pair in own for it in pair)]
         found, taken = {}, Counter()
         for group, below in groups:
-            sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in _HTTP]
+            sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in HTTP]
             if not sent:
                 self._left[f"{_title(group)}: it sends nothing to the service"] += 1
                 continue
@@ -240,7 +215,7 @@ class _Reader:
             taken[slug] += 1
             if taken[slug] > 1:
                 label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"
-            threads = self._text(group, "ThreadGroup.num_threads")
+            threads = self._places.text(group, "ThreadGroup.num_threads")
             weight = max(1, int(threads)) if threads.isdecimal() else 1
             text = xml.fragment(label, [deepcopy(it) for it in (*shared, *below)])
             file = f"plans/fragments/{self._name}-{slug}.jmx"
@@ -252,7 +227,7 @@ class _Reader:
     def _begin(self, below: etree._Element) -> None:
         """An arrival begins with its first request."""
         for element, _ in list(nodes.active(below)):
-            if nodes.kind(element) in _HTTP:
+            if nodes.kind(element) in HTTP:
                 return
             if nodes.kind(element) == FLOW_CONTROL:
                 self._leave_out(element, "an arrival begins with its first request")
@@ -283,6 +258,15 @@ class _Reader:
         return [element, below]
 
 
+def _files(element: etree._Element) -> list[etree._Element]:
+    """The properties that name a file which it reads or sends."""
+    found = element.findall(_UPLOADED) if nodes.kind(element) in HTTP else []
+    if nodes.kind(element).startswith(_READERS):
+        texts = element.iterfind("./stringProp")
+        found += [it for it in texts if _FILE.fullmatch(it.get("name", ""))]
+    return [it for it in found if it.text]
+
+
 def _why_not(element: etree._Element) -> str:
     """Why an element can't be part of a service; empty for one that can."""
     kind = nodes.kind(element)
@@ -290,7 +274,7 @@ def _why_not(element: etree._Element) -> str:
         return "arrivals say when each request is sent"
     if kind == FLOW_CONTROL and not _is_pause(element):
         return "it would end a part of the load"
-    if is_sampler_kind(kind) and kind not in (*_HTTP, *_SCRIPTS, FLOW_CONTROL):
+    if is_sampler_kind(kind) and kind not in (*HTTP, *_SCRIPTS, FLOW_CONTROL):
         return "which is no HTTP request"
     return _DROPPED.get(kind, "")
 

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.intake import values
-from tollgate.intake.document import Document, Operation
+from tollgate.intake.document import Document, Operation, as_list, as_mapping
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
 from tollgate.intake.source import Source
 from tollgate.record.redaction import is_secret
-from tollgate.service.model import LONGEST_SLUG, slug_of
+from tollgate.service.model import LONGEST_SLUG, TAKEN, slug_of
 
 #: Of drawn values: the same document gives the same draft.
 _SEED = 1
@@ -114,13 +114,16 @@ def _wanted(
             f"left out, because they may write: {some_of([it.text for it in left], _NAMED)}; name "
             f"one by --request '{left[0].text}'"
         )
-    return wanted
+    for it in wanted:
+        if it.elsewhere:
+            reading.remarks.append(f"left out {it.text}: its `servers` name {it.elsewhere}")
+    return [it for it in wanted if not it.elsewhere]
 
 
 def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     """The request of an operation; None where a remark says why there is none."""
     label = _label(reading, operation)
-    asked = _Asked(*[reading.document.base[1] + operation.path] * 2)
+    asked = _Asked(*[operation.base + operation.path] * 2)
     for parameter in operation.parameters:
         _add(reading, asked, parameter)
     for name in re.findall(r"\{([^{}$]*)\}", asked.probe):
@@ -153,20 +156,24 @@ def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
 
 def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
-    given = str(operation.described.get("operationId") or operation.text)
-    given = re.sub(r"\$\{|[<>=\n]", "-", given)[: LONGEST_SLUG - 4]
+    names = (operation.described.get("operationId"), operation.text)
+    texts = (re.sub(r"\$\{|[<>=\n]", "-", str(it or ""))[: LONGEST_SLUG - 4] for it in names)
+    given = next(it for it in texts if _is_label(slug_of(it).lower()))
     label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
     return label
 
 
+def _is_label(slug: str) -> bool:
+    """Whether a service may have such a label: an id may be of another alphabet."""
+    return bool(re.search("[a-z]", slug)) and slug not in TAKEN
+
+
 def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
     """Swagger's parameters are schemas themselves."""
-    content = parameter.get("content")
-    if isinstance(content, Mapping) and content:
-        parameter = next(iter(content.values()))
-    found = parameter.get("schema", parameter)
-    return found if isinstance(found, Mapping) else {}
+    if content := as_mapping(parameter.get("content")):
+        parameter = as_mapping(next(iter(content.values())))
+    return as_mapping(parameter.get("schema", parameter))
 
 
 def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None:
@@ -249,11 +256,13 @@ def _body(reading: _Reading, operation: Operation, asked: _Asked) -> Any:
     """What it sends; None for nothing, NO_BODY where a remark says why it can't be made."""
     described = operation.described
     if reading.document.is_swagger:
-        types = described.get("consumes") or reading.document.root.get("consumes") or []
+        root = reading.document.root
+        types = as_list(described.get("consumes")) or as_list(root.get("consumes"))
         schemas = _swagger_bodies(operation, types)
     else:
-        content = (described.get("requestBody") or {}).get("content") or {}
-        schemas = {kind: (it, it.get("schema") or {}) for kind, it in content.items()}
+        content = as_mapping(as_mapping(described.get("requestBody")).get("content"))
+        kinds = {kind: as_mapping(it) for kind, it in content.items()}
+        schemas = {kind: (it, as_mapping(it.get("schema"))) for kind, it in kinds.items()}
     if not schemas:
         return None
     kind = next(filter(JSON.fullmatch, schemas), _FORM if _FORM in schemas else None)
@@ -267,9 +276,21 @@ def _body(reading: _Reading, operation: Operation, asked: _Asked) -> Any:
         asked.guesses.append("body")
     if kind != _FORM:
         asked.headers["Content-Type"] = kind
+        body = _as_json(body, schema)
     elif isinstance(body, dict):
         return {key: it if isinstance(it, str) else json.dumps(it) for key, it in body.items()}
     return body if isinstance(body, dict) else json.dumps(body)
+
+
+def _as_json(example: Any, schema: Mapping[str, Any]) -> Any:
+    """An example, which may stand in the document as the text of what is sent."""
+    kinds = schema.get("type")
+    if not isinstance(example, str) or "string" in (kinds if isinstance(kinds, list) else [kinds]):
+        return example
+    try:
+        return json.loads(example)
+    except ValueError:
+        return example
 
 
 def _swagger_bodies(operation: Operation, types: list[str]) -> dict[str, tuple[Any, Any]]:
@@ -277,8 +298,8 @@ def _swagger_bodies(operation: Operation, types: list[str]) -> dict[str, tuple[A
         if it.get("in") == "body":
             json_types = [*filter(JSON.fullmatch, types)] or ([] if types else ["application/json"])
             kinds = json_types or types
-            return {kinds[0]: ({}, it.get("schema") or {})}
-    form = {it["name"]: it for it in operation.parameters if it.get("in") == "formData"}
+            return {kinds[0]: ({}, as_mapping(it.get("schema")))}
+    form = {str(it.get("name")): it for it in operation.parameters if it.get("in") == "formData"}
     if not form:
         return {}
     if any(it.get("type") == "file" for it in form.values()):
@@ -291,22 +312,31 @@ def _secure(reading: _Reading, operation: Operation, asked: _Asked) -> None:
     """Give it the secrets that it needs, which come from the environment."""
     root = reading.document.root
     needed = operation.described.get("security", root.get("security"))
+    needed = needed if isinstance(needed, list) else [needed]
     if not needed or not all(needed):
         return
-    known = root.get("securityDefinitions") or (root.get("components") or {}).get("securitySchemes")
-    for scheme in next(iter(needed)):
-        described = reading.document.expanded((known or {}).get(scheme) or {}, f"security {scheme}")
-        kind, place = described.get("type"), described.get("in")
-        is_basic = "basic" in (kind, str(described.get("scheme")).lower())
-        words = "user:password in base64" if is_basic else str(kind or "security")
-        reference = _secret(reading, scheme, f"{words} of {scheme}")
-        asked.has_secret = True
-        name = str(described.get("name", ""))
-        if kind == "apiKey" and place == "query":
-            asked.query.append(f"{quote(name)}={_in_url(reference)}")
-        elif kind == "apiKey" and place == "header":
-            asked.headers[name] = reference
-        elif kind == "apiKey":
-            asked.headers["Cookie"] = f"{name}={reference}"
-        else:
-            asked.headers["Authorization"] = f"{'Basic' if is_basic else 'Bearer'} {reference}"
+    known = root.get("securityDefinitions")
+    known = as_mapping(known or as_mapping(root.get("components")).get("securitySchemes"))
+    # Some documents name a scheme alone, without the list of its scopes.
+    for scheme in needed[0] if isinstance(needed[0], Mapping) else [str(needed[0])]:
+        described = reading.document.expanded(known.get(scheme), f"security {scheme}")
+        _send_secret(reading, asked, scheme, as_mapping(described))
+
+
+def _send_secret(
+    reading: _Reading, asked: _Asked, scheme: str, described: Mapping[str, Any]
+) -> None:
+    kind, place = described.get("type"), described.get("in")
+    is_basic = "basic" in (kind, str(described.get("scheme")).lower())
+    words = "user:password in base64" if is_basic else str(kind or "security")
+    reference = _secret(reading, scheme, f"{words} of {scheme}")
+    asked.has_secret = True
+    name = str(described.get("name", ""))
+    if kind == "apiKey" and place == "query":
+        asked.query.append(f"{quote(name)}={_in_url(reference)}")
+    elif kind == "apiKey" and place == "header":
+        asked.headers[name] = reference
+    elif kind == "apiKey":
+        asked.headers["Cookie"] = f"{name}={reference}"
+    else:
+        asked.headers["Authorization"] = f"{'Basic' if is_basic else 'Bearer'} {reference}"

@@ -8,49 +8,103 @@ from collections.abc import Mapping
 from typing import Any
 
 from tollgate.intake import values
-from tollgate.intake.document import Document, Operation
+from tollgate.intake.document import Document, Operation, as_list, as_mapping
 
 JSON = re.compile(r"application/(?:[\w.-]+\+)?json\b.*", re.IGNORECASE)
 _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
+#: Words of a schema whose values are schemas by names, which may be any, and values as they are.
+_BY_NAME = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
+_AS_IT_IS = ("enum", "const", "default", "examples")
+_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 def answer_of(document: Document, operation: Operation) -> tuple[str, list[str], dict[str, Any]]:
     """(status, media types, schema) of what is answered where all is well; empty where it is not
     said, or where there are several."""
-    responses = {str(key): it for key, it in (operation.described.get("responses") or {}).items()}
+    described = operation.described
+    responses = {str(key): it for key, it in as_mapping(described.get("responses")).items()}
     fine = sorted(it for it in responses if re.fullmatch("2[0-9][0-9]", it))
     fine = fine or sorted(it for it in responses if re.fullmatch("3[0-9][0-9]", it))
     if not fine:
         return "", [], {}
-    response = responses[fine[0]]
-    response = response if isinstance(response, Mapping) else {}
+    response = as_mapping(responses[fine[0]])
     if document.is_swagger:
-        given = operation.described.get("produces") or document.root.get("produces") or []
-        types, schema = [*given], response.get("schema") or {}
+        types = as_list(described.get("produces")) or as_list(document.root.get("produces"))
+        schema = response.get("schema")
     else:
-        content = response.get("content") or {}
+        content = as_mapping(response.get("content"))
         types = [*content]
         kind = next(filter(JSON.fullmatch, content), None)
-        schema = (content[kind].get("schema") or {}) if kind else {}
+        schema = as_mapping(content.get(kind)).get("schema")
     status = fine[0] if len(fine) == 1 else ""
-    return status, types, as_json_schema(schema)
+    if operation.method == "HEAD":  # its answer has no body, whatever GET is answered with
+        return status, types, {}
+    return status, types, as_json_schema(as_mapping(schema))
 
 
 def as_json_schema(schema: Any) -> Any:
-    """A schema of OpenAPI 3.0 or Swagger 2 in the words of JSON Schema, as one of 3.1 is."""
+    """A schema of OpenAPI 3.0 or Swagger 2 in the words of JSON Schema, as one of 3.1 is; without
+    what answers do not have, and without what can't be checked."""
     if isinstance(schema, list):
         return [as_json_schema(it) for it in schema]
     if not isinstance(schema, Mapping):
         return schema
-    found = {key: as_json_schema(it) for key, it in schema.items() if key not in _NOT_OF_JSON}
+    schema = _without_sent(schema)
+    found = {key: _below(key, it) for key, it in schema.items() if key not in _NOT_OF_JSON}
     for key, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(found.get(key), bool):
             is_exclusive = found.pop(key)
             if is_exclusive and bound in found:
                 found[key] = found.pop(bound)
+    if "type" in found:
+        found["type"] = _type(found["type"])
+    if not _compiles(found.get("pattern", "")):
+        found["pattern"] = None
+    # A word without a value says nothing, but for one of these.
+    found = {key: it for key, it in found.items() if it is not None or key in _AS_IT_IS}
     if schema.get("nullable") is True or schema.get("x-nullable") is True:
         return {"anyOf": [found, {"type": "null"}]}
     return found
+
+
+def _without_sent(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without the properties that requests alone have, such as a password."""
+    properties = as_mapping(schema.get("properties"))
+    sent = [name for name, it in properties.items() if as_mapping(it).get("writeOnly") is True]
+    if not sent:
+        return schema
+    left = {name: it for name, it in properties.items() if name not in sent}
+    required = [it for it in as_list(schema.get("required")) if it not in sent]
+    return {**schema, "properties": left, "required": required}
+
+
+def _below(key: str, given: Any) -> Any:
+    """What stands behind a word of a schema."""
+    if key in _AS_IT_IS:
+        return given
+    if key not in _BY_NAME or not isinstance(given, Mapping):
+        return as_json_schema(given)
+    is_pattern = key == "patternProperties"
+    known = (name for name in given if not is_pattern or _compiles(name))
+    return {name: as_json_schema(given[name]) for name in known}
+
+
+def _type(given: Any) -> Any:
+    """The type of JSON, or the types, that are meant; None where one is unknown, such as `file`."""
+    kinds = given if isinstance(given, list) else [given]
+    meant = [values.MEANT.get(str(it), it) for it in kinds]
+    if not meant or any(it not in _TYPES for it in meant):
+        return None
+    return meant if isinstance(given, list) else meant[0]
+
+
+def _compiles(pattern: Any) -> bool:
+    """Whether Python knows a pattern, for some are of another dialect."""
+    try:
+        re.compile(pattern)
+    except (re.error, TypeError, OverflowError):
+        return False
+    return True
 
 
 def checks_of(status: str, schema: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import re
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -20,16 +22,41 @@ _PATIENCE_S = 20
 #: Bytes: a recording of an hour fits, a heap dump does not.
 _LARGEST = 200 * 1024 * 1024
 OPENAPI, HAR, JMX = "openapi", "har", "jmx"
+_TAG = "tag:yaml.org,2002:"
+#: The core schema of YAML 1.2.2 (10.3.2), and the merge key, which documents of 1.1 have.
+_SCALARS = {
+    "null": "~|null|Null|NULL|",
+    "bool": "true|True|TRUE|false|False|FALSE",
+    "int": "[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+",
+    "float": r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+    "merge": "<<",
+}
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Leaves dates as they are written: JSON has none."""
+    """Knows the values that JSON has: `NO`, `on`, `12:30` and dates are texts, and so is each key,
+    such as the 200 of an answer."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Before the keys are read."""
+        super().flatten_mapping(node)
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                key.tag = f"{_TAG}str"
 
 
+def _whole_number(loader: _Loader, node: yaml.ScalarNode) -> int:
+    """0123 is 123: the digits of YAML 1.1 were octal."""
+    text = loader.construct_scalar(node)
+    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+# Whatever a scalar begins with; PyYAML lists its own rules, of YAML 1.1, by the first character.
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regex) for tag, regex in rules if not tag.endswith(":timestamp")]
-    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    None: [(_TAG + name, re.compile(rf"(?:{it})\Z")) for name, it in _SCALARS.items()]
 }
+_Loader.add_constructor(f"{_TAG}int", _whole_number)
 
 
 @dataclass(frozen=True)
@@ -74,7 +101,8 @@ class Source:
 
 def load(given: str) -> Source:
     """The source that a path or a URL names. Raises IntakeError."""
-    if urlsplit(given).scheme in ("http", "https"):
+    if given.lower().startswith(("http://", "https://")):
+        _check(given)
         return Source(shown(given), given, fetched(given))
     path = Path(given)
     try:
@@ -86,6 +114,23 @@ def load(given: str) -> Source:
     except UnicodeDecodeError:
         raise IntakeError(f"{given} is no text in UTF-8: name another file") from None
     return Source(given, path.absolute().as_uri(), text)
+
+
+def _check(url: str) -> None:
+    """Raises IntakeError for a URL that can't be asked. One with a password is not asked either:
+    messages and files would have it."""
+    try:
+        parts = urlsplit(url)
+        can_be_asked = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # which may name a part of a password
+        can_be_asked = False
+    if not can_be_asked:
+        raise IntakeError(f"{shown(url)} is no URL: correct it, or name a file")
+    if "@" in parts.netloc:
+        raise IntakeError(
+            f"{shown(url)} is given with a user's name or password: save what it answers, and name "
+            "that file"
+        )
 
 
 def path_of(uri: str) -> str:
@@ -105,7 +150,7 @@ def fetched(url: str) -> str:
         why = f"it answers {problem.code}"
     except UnicodeDecodeError:
         why = "it answers no text in UTF-8"
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, http.client.HTTPException) as problem:
         why = " ".join(str(getattr(problem, "reason", problem)).split())
     raise IntakeError(f"{shown(url)} can't be read: {why}: correct the URL, or name a file")
 

@@ -16,6 +16,11 @@ ROWS = 20
 #: Nested schemas are drawn this deep; what is recursive ends there.
 _DEEPEST = 6
 _TEXT = "abcdefghijklmnopqrstuvwxyz"
+#: What is often written in place of a type, and the type of JSON that it means.
+MEANT = {
+    **{"int": "integer", "long": "integer", "float": "number", "double": "number"},
+    "bool": "boolean",
+}
 #: By format, of the n-th value from 1. Bytes are those of text.
 _FORMATS = {
     "date": lambda n, _: f"2026-01-{n % 28 + 1:02}",
@@ -127,10 +132,8 @@ def _kind(schema: Mapping[str, Any]) -> str:
     given = schema.get("type")
     if isinstance(given, list):
         given = next((it for it in given if it != "null"), "null")
-    if given == "int":  # no type, and often written
-        return "integer"
     if isinstance(given, str):
-        return given
+        return MEANT.get(given, given)
     if "properties" in schema:
         return "object"
     return "array" if "items" in schema else "string"
