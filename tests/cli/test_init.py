@@ -173,10 +173,18 @@ def test_a_taurus_yml_without_a_service_gets_one_and_keeps_its_lines(init, repos
         ("cross-env LOG=off PORT=90 node server.js", "server.js", None, {"LOG": "off"}),
         ("PORT=${PORT:-3000} node server.js", "server.js", None, {}),
         ("nest start && echo", "npm", "run start", {}),
+        ("node --env-file=.env server.js", "npm", "run start", {}),
+        ("node -r dotenv/config server.js", "npm", "run start", {}),
+        ("tsx server.js", "npm", "run start", {}),
+        ("npm run build && node server.js", "npm", "run start", {}),
+        ("node server.js > log.txt", "npm", "run start", {}),
+        ("node server.js; echo over", "npm", "run start", {}),
+        ("LOG=$HOME/log node server.js", "npm", "run start", {}),
     ],
 )
 def test_the_start_script_says_what_pm2_starts(init, repository, start, script, args, env):
-    root = repository({"name": "shop", "scripts": {"start": start}}, server_js="require('http')")
+    listens = "require('http').createServer().listen(process.env.PORT || 3000);"
+    root = repository({"name": "shop", "scripts": {"start": start}}, server_js=listens)
     init(root)
     [app] = apps_of(root)
     assert (app["script"], app.get("args")) == (script, args)

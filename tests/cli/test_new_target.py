@@ -154,6 +154,15 @@ def test_taurus_yml_keeps_every_line_and_gains_a_service(new_target, project):
     assert [*services] == [*yaml.safe_load(before)["scenarios"], "shop", "order-service"]
 
 
+def test_taurus_yml_keeps_its_line_ends(new_target, project):
+    path = project / "taurus.yml"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    new_target(*BY_URL)
+    assert service_of(project, "shop")["url"] == "http://127.0.0.1:8080"
+    text = path.read_bytes()
+    assert text.count(b"\n") == text.count(b"\r\n")
+
+
 @pytest.mark.parametrize("target", [NewTarget("order-service"), NewTarget("shop", SERVICE)])
 def test_a_service_is_one_that_tollgate_reads_with_criteria_on_its_labels(target, tmp_path):
     files.write(

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.base.text import UserError
@@ -55,10 +56,11 @@ def init(arguments: argparse.Namespace) -> int:
     if target:
         new[RUN_FILE] = texts.HEAD + target_files.scenario(target)
         new |= target_files.new_files(target)
-    new |= _of_ci(folder, name, target.draft.secrets if target else there.get("environment") or ())
+    new |= _of_ci(folder, name, target.draft.secrets if target else _secrets_of(there))
     changed = {}
     if target and (folder / RUN_FILE).exists():
-        changed[RUN_FILE] = target_files.with_service((folder / RUN_FILE).read_text(), target)
+        text = (folder / RUN_FILE).read_text(encoding="utf-8")
+        changed[RUN_FILE] = target_files.with_service(text, target)
         new.pop(RUN_FILE)
     if ignored := texts.ignored(folder):
         (changed if (folder / ".gitignore").exists() else new)[".gitignore"] = ignored
@@ -76,8 +78,8 @@ def _target(
     requests = () if arguments.source or found.sources else tuple(arguments.request or ())
     checked(NewTarget(name, requests=requests))
     target_files.refuse_taken(name, {})
-    draft = _draft(arguments, folder, found, name, remarks)
     remote = read_remote(arguments.url, name) if arguments.url else None
+    draft = _draft(arguments, folder, found, name, remarks)
     app = None if remote else texts.app_of(folder, name, found)
     if not app and not remote and draft.url is None:
         raise InitError(
@@ -98,18 +100,21 @@ def _draft(
     if given:
         return draft_of(given, name, folder, arguments.request or (), static, arguments.url)
     sources = found.sources
-    if sources and _asked(f"requests from {sources[0]}? yes or no", "yes").startswith("y"):
+    if sources and _asked(f"requests from {sources[0]}? yes or no", "yes").lower().startswith("y"):
         others = f" (there are also {', '.join(sources[1:])}: --from)" if sources[1:] else ""
         try:
             file, named = str(folder / sources[0]), arguments.request or ()
             draft = draft_of(file, name, folder, named, static, arguments.url)
         except UserError as problem:
+            if not all(map(target_files.REQUEST.fullmatch, named)):
+                raise  # an operation of the document is meant, by its id
             remarks.append(f"{problem}; its requests are left to you")
         else:
             arguments.source = str(folder / sources[0])
             remarks.append(f"the requests are those of {sources[0]}{others}")
             return draft
     if arguments.request:
+        target_files.check_requests(arguments.request)
         return target_files.draft_of_words(name, arguments.request)
     return _of_routes(found, remarks)
 
@@ -155,11 +160,23 @@ def _of_ci(folder: Path, name: str, secrets: Iterable[str]) -> dict[str, str]:
     return {(top / path).as_posix(): text for path, text in files.items()}
 
 
+def _secrets_of(service: Mapping[str, Any]) -> list[str]:
+    """The variables of the environment that a service names: a list, or the only one."""
+    given = service.get("environment") or []
+    return given if isinstance(given, list) else [str(given)]
+
+
 def _asked(what: str, default: str) -> str:
-    """The answer of the user; without a terminal the default."""
+    """The answer of the user; without a terminal the default. Raises InitError where the input
+    ends, as by Ctrl-D."""
     if not _is_terminal():
         return default
-    return input(f"{what} [{default}]: ").strip() or default
+    try:
+        return input(f"{what} [{default}]: ").strip() or default
+    except EOFError:
+        raise InitError(
+            f"{what!r} got no answer, and nothing was made: press Enter for {default!r}"
+        ) from None
 
 
 def _is_terminal() -> bool:

@@ -28,6 +28,8 @@ _ROUTE = re.compile(r"\.get\(\s*(['\"`])(/[^'\"`\s]*)\1")
 _SERVES = re.compile(r"express|fastify|koa|hono|restify|createServer|Router\(")
 _HEALTH = re.compile(r"/(?:.*/)?_?(health\w*|livez?|liveness|readyz?|readiness|ping|status)")
 _DEFAULT_PORT = 3000
+#: What a shell has to carry out, in a word of a command.
+_OF_SHELL = re.compile(r"[$<>;|&`]")
 
 
 class InitError(UserError, ValueError):
@@ -149,8 +151,10 @@ def _of_node(command: str) -> tuple[str, str, dict[str, str]] | None:
     while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
-    plain = len(words) > 1 and words[0] == "node" and not words[1].startswith("-")
-    if not plain or any(it in ("&&", "||", ";", "|", "&") for it in words):
+    is_node = len(words) > 1 and words[0] == "node" and not words[1].startswith("-")
+    # `PORT=${PORT:-3000} node server.js` is one as well: the port is known otherwise.
+    taken = [*words, *(it for name, it in env.items() if name != "PORT")]
+    if not is_node or any(map(_OF_SHELL.search, taken)):
         return None
     return words[1], shlex.join(words[2:]), env
 
@@ -165,13 +169,14 @@ def _start(package: dict[str, Any], entry: str, texts: list[str]) -> Start | Non
         next((int(it[1]) for text in texts if (it := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
     )
-    # `PORT=${PORT:-3000} node server.js` is a start script as well.
     given = re.search(r"\d{2,5}", env.pop("PORT", ""))
     port = int(given[0] if given else 0) or read or fixed
     of_port = f"port {port} is that of the source" if port else "nothing says which port it takes"
     reads_port = bool(read) or not fixed or any("env.PORT" in text for text in texts)
-    by = "`start` of package.json" if of_node or not entry else f"{entry} listens"
-    script, args = (entry, args) if entry else ("npm", "run start")
+    by = "`start` of package.json" if command else f"{entry} listens"
+    # Whatever else it does than run a file, such as read .env, is needed as well.
+    is_whole = of_node or not command
+    script, args = (entry, args) if is_whole else ("npm", "run start")
     return Start(script, args, env, port or _DEFAULT_PORT, reads_port, f"{by}; {of_port}")
 
 

@@ -116,9 +116,12 @@ def forecast() -> str:
 
 
 def ignored(folder: Path) -> str:
-    """.gitignore with what runs leave; empty where it has that already."""
+    """.gitignore with what runs leave; empty where it has that already. Raises InitError."""
     path = folder / ".gitignore"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InitError(f"{path} can't be read: {problem}: save it as text in UTF-8") from None
     lines = {it.strip() for it in text.splitlines()}
     known = {it.rstrip("/") for it in lines} | {f"/{it.rstrip('/')}" for it in lines}
     missing = [it for it in _IGNORED if it not in known]

@@ -37,6 +37,8 @@ LONGEST = 40
 #: alias; the last three mean something else in the plan of a search for capacity.
 TAKEN = ("latest", "new", "both", "check", "nothing", "end", "default")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+#: A request as it is written in words.
+REQUEST = re.compile(rf"({'|'.join(METHODS)}) /[^\s,\"\\]*")
 TEMPLATES = Path(__file__).with_name("templates")
 APP, CONFIG = "app/app.js", "taurus.yml"
 _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
@@ -123,13 +125,18 @@ def checked(target: NewTarget) -> NewTarget:
         )
     if name in TAKEN:
         raise NewTargetError(f"{name!r} is taken by Tollgate itself: choose another name")
-    for each in target.requests:
-        if not re.fullmatch(rf"({'|'.join(METHODS)}) /[^\s,\"\\]*", each):
+    check_requests(target.requests)
+    return target
+
+
+def check_requests(requests: Iterable[str]) -> None:
+    """Raises NewTargetError for what is no method and path."""
+    for each in requests:
+        if not REQUEST.fullmatch(each):
             raise NewTargetError(
                 f"--request {each!r} is none: write a method and a path, without spaces, commas "
                 "and quotes in it, such as 'GET /items/${id}'"
             )
-    return target
 
 
 def mounted(app: str, target: NewTarget) -> str:
@@ -278,7 +285,8 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
     try:
         for path, text in texts.items():  # a full disk shows here, before anything has changed
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            _growing(root / path).write_text(text, encoding="utf-8")
+            ends = _line_ends(root / path)
+            _growing(root / path).write_text(text, encoding="utf-8", newline=ends)
         with defer_signals():
             for path in texts:
                 _growing(root / path).replace(root / path)
@@ -290,6 +298,11 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
             reason = f"{error.filename or root}: {error.strerror}"
             raise NewTargetError(f"nothing was made: {reason}") from None
         raise
+
+
+def _line_ends(path: Path) -> str:
+    """Those of a file that is there: all its lines would differ in git otherwise."""
+    return "\r\n" if path.exists() and b"\r\n" in path.read_bytes() else "\n"
 
 
 def _growing(path: Path) -> Path:
