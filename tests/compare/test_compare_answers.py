@@ -1,8 +1,11 @@
 """What follows from what base and head answered before anything was measured."""
 
+from dataclasses import replace
+
 import pytest
 
-from tollgate.compare.answers import Answer, AnswersError, Found, judge, times
+from tollgate.base.urls import Url
+from tollgate.compare.answers import Answer, AnswersError, Found, judge, refuse_strays, times
 
 URL = "http://127.0.0.1:3621/items"
 
@@ -52,6 +55,29 @@ def test_what_base_does_not_answer_rightly_is_refused(base, head):
     assert "base does not answer 'list' rightly" in said
     assert said.endswith(f"{URL} gave 404 Not Found")
     assert ("neither does head" in said) == ("-" in head)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_theirs"),
+    [
+        ("http://127.0.0.1:3621/items", True),
+        ("http://127.0.0.1:3622/items", True),
+        ("http://127.0.0.1:3000/items", False),
+        ("https://shop.example/items", False),
+        ("", False),
+    ],
+)
+def test_a_request_that_went_to_neither_side_ends_the_run_where_its_path_may_be_a_url(
+    url, is_theirs
+):
+    sides = [Url("http", "127.0.0.1", 3621), Url("http", "127.0.0.1", 3622)]
+    seen = [replace(it, url=url) for it in answers()]
+    refuse_strays(seen, (), sides)
+    if is_theirs:
+        refuse_strays(seen, ("list",), sides)
+    else:
+        with pytest.raises(AnswersError, match=r"'list' went to .*, and neither to base nor"):
+            refuse_strays(seen, ("list",), sides)
 
 
 def test_a_label_that_was_not_asked_says_nothing():

@@ -308,10 +308,11 @@ def test_what_cannot_be_put_in_place_is_refused(refused, tmp_path):
 
 
 def test_where_sides_may_differ_for_the_plans_own_sake_is_told(made):
+    until = {"WhileController__condition": "${__jexl3(${left} > 0)}"}
     told = made(
         jmx.element("CacheManager", "cache"),
         group(
-            jmx.element("WhileController", "until done", [sampler("poll", **place())]),
+            jmx.element("WhileController", "until done", [sampler("poll", **place())], **until),
             jmx.script("nap", "props.put('token', 'a')"),
         ),
     ).told
@@ -325,6 +326,83 @@ def test_where_sides_may_differ_for_the_plans_own_sake_is_told(made):
     ):
         assert any(said in it for it in told.remarks), said
     assert made(jmx.open_group(sampler("home", **place()))).told.remarks == ()
+
+
+def test_other_hosts_labels_are_no_part_of_the_comparison_and_nor_is_a_script(made):
+    told = made(
+        group(
+            sampler("home", **place()),
+            sampler("pay", **place("bank.example")),
+            jmx.script("nap", "sleep 1"),
+        ),
+        wanted="shop.example",
+    ).told
+    assert (told.labels, told.elsewhere) == (("home",), ("pay", "nap"))
+
+
+@pytest.mark.parametrize(("domain", "path"), [("shop.example", "${url}"), ("", "${base}/items")])
+def test_what_may_be_a_whole_url_is_told_for_the_rehearsal_to_see_who_is_asked(made, domain, path):
+    rows = jmx.element("CSVDataSet", "urls", variableNames="url,base")
+    told = made(group(rows, sampler("item", **place(domain, path=path)))).told
+    assert told.straying == ("item",)
+    assert made(group(sampler("item", **place(path="/items/${id}")))).told.straying == ()
+
+
+def module(name, *path):
+    names = "".join(f'<stringProp name="{at}">{it}</stringProp>' for at, it in enumerate(path))
+    listed = f'<collectionProp name="ModuleController.node_path">{names}</collectionProp>'
+    return jmx.element("ModuleController", name, extra=listed)
+
+
+def test_what_a_module_controller_runs_goes_to_sides_as_well(made):
+    parts = jmx.fragment(sampler("in", **place()), name="parts")
+    found = made(parts, group(module("run", "Test Plan", "plan", "parts")))
+    tree = next(below for it, below in nodes.groups(found.tree) if it.get("testname"))
+    (sent,) = tree.xpath(".//HTTPSamplerProxy[@testname='in']")
+    assert sent.findtext("stringProp[@name='HTTPSampler.domain']") == TO_SIDES["host"]
+    assert not tree.xpath(".//ModuleController | .//TestFragmentController")
+    assert (found.told.place, found.told.labels) == ("shop.example:80", ("in",))
+
+
+def test_what_a_set_up_group_runs_by_a_module_it_does_to_each_process(made):
+    parts = jmx.fragment(sampler("fill", **place()), name="parts")
+    run = module("run", "Test Plan", "plan", "parts")
+    setup = group(run, kind="SetupThreadGroup", name="fill", loops=1)
+    found = made(parts, setup, group(sampler("home", **place())), sides=FOUR)
+    names = [it.get("testname") for it, _ in nodes.groups(found.tree)]
+    assert names == ["fill base 1", "fill head 1", "fill base 2", "fill head 2", "visitors"]
+
+
+@pytest.mark.parametrize("condition", ["", "LAST", "true", "${__P(go,true)}"])
+def test_a_while_controller_that_only_a_failure_ends_makes_it_a_coin_of_the_thread(made, condition):
+    given = {"WhileController__condition": condition}
+    visits = jmx.element("WhileController", "visits", [sampler("home", **place())], **given)
+    once_each = {"loops": 1, "duration": None, "threads": 16}
+    assert made(group(visits, **once_each)).told.coin == "thread"
+    given = {"WhileController__condition": "${__jexl3(${left} > 0)}"}
+    polls = jmx.element("WhileController", "polls", [sampler("home", **place())], **given)
+    assert made(group(polls, **once_each)).told.coin == "iteration"
+
+
+def test_requests_of_a_parent_sample_count_as_what_a_toss_sends(made):
+    ten = jmx.element("LoopController", "10", [sampler("a", **place())], LoopController__loops=10)
+    parent = '<boolProp name="TransactionController.parent">true</boolProp>'
+    visit = jmx.element("TransactionController", "visit", [ten], extra=parent)
+    assert made(group(visit)).told.repeats == 10
+
+
+def test_threads_of_a_plugins_group_are_those_of_its_rows_and_a_rate_is_none(made, refused):
+    kept = cookies("false"), sampler("home", **place())
+    ultimate = jmx.plugin_group(*kept, kind="Ultimate", rows=[(10, 0, 1, 60, 1), (6, 0, 1, 60, 1)])
+    assert (made(ultimate).told.coin, made(ultimate).told.threads) == ("thread", 8)
+    arrivals = jmx.plugin_group(*kept, kind="Arrivals", TargetLevel=60)
+    assert "(it has a pool, of which nobody knows how many)" in refused(arrivals)
+
+
+def test_a_plan_with_a_variable_of_the_coins_name_is_refused(refused):
+    rows = jmx.element("CSVDataSet", "prices", variableNames="coin,price")
+    said = refused(group(rows, sampler("home", **place())))
+    assert "CSVDataSet 'prices' sets the variable coin, by which" in said
 
 
 def test_how_many_requests_a_toss_sends_is_known_of_loops_with_numbers(made):

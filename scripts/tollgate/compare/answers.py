@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import numpy as np
 
+from tollgate.base.urls import PORTS, Url
 from tollgate.compare.model import Requests
 from tollgate.compare.pace import Cost
 
@@ -90,6 +93,27 @@ def judge(answers: Collection[Answer], labels: Sequence[str]) -> Found:
             too = ", and neither does head" if _wrong(head) else ""
             raise AnswersError(f"base does not answer {label!r} rightly{too}: {_text(wrong)}")
     return Found(tuple(left_out), tuple(broken))
+
+
+def refuse_strays(answers: Iterable[Answer], labels: Collection[str], sides: Sequence[Url]) -> None:
+    """Raise AnswersError where a request of these labels went to no process of base or head: of a
+    path that is a whole URL, JMeter takes the host from there."""
+    known = {(it.host.lower(), it.port) for it in sides}
+    for it in answers:
+        if it.label in labels and _place(it.url) not in known:
+            raise AnswersError(
+                f"{it.label!r} went to {it.url}, and neither to base nor to head: its path is a "
+                "variable that holds a whole URL: leave the path in it, and write the host into "
+                "Server Name or IP"
+            )
+
+
+def _place(url: str) -> tuple[str | None, int | None]:
+    """Host and port."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        return parts.hostname, parts.port or PORTS.get(parts.scheme)
+    return None, None
 
 
 def times(answers: Iterable[Answer], labels: Collection[str]) -> dict[str, Requests]:

@@ -41,18 +41,18 @@ def record_of(run: Path, planned: Execution) -> CompareRecord | None:
     return record if record.execution == planned.name else None
 
 
-def labels_of(plan: Plan, left_out: Collection[str] = ()) -> tuple[str, ...]:
+def labels_of(plan: Plan, uncompared: Collection[str] = ()) -> tuple[str, ...]:
     """The labels that are compared: those of all samplers, for a transaction adds them up, but for
-    what a record has left out, and what setUp and tearDown thread groups alone send."""
+    what a record does not compare, and what setUp and tearDown thread groups alone send."""
     groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
     measured = {each.label for group in groups for each in group.samplers}
     known = (it for it in plan.sampler_labels if it in measured - {*plan.parent_labels})
-    return tuple(it.text for it in known if not it.pattern and it.text not in left_out)
+    return tuple(it.text for it in known if not it.pattern and it.text not in uncompared)
 
 
 def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
     """Why the plan's labels can't be compared, one line each."""
-    labels = labels_of(plan, record.left_out)
+    labels = labels_of(plan, record.uncompared)
     found = [
         f"the plan {plan.path.name} makes up labels such as {each.text!r} as it runs, and what is "
         "compared must be known before: give its samplers names without variables"
@@ -110,7 +110,7 @@ def gather(
     """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
-    labels = labels_of(plan, record.left_out)
+    labels = labels_of(plan, record.uncompared)
     of_coin = record.processes, record.is_by_thread
     found = samples.read(store, labels, planned.warmup, length_s, *of_coin)
     return compared(record, found)

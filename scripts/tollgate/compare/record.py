@@ -96,6 +96,8 @@ class CompareRecord:
     for a plan with rates of its own."""
     left_out: tuple[str, ...] = ()
     """Labels that head answers and base does not: they are new, and are not compared."""
+    elsewhere: Excluded[tuple[str, ...]] = ()
+    """Labels of a user's own plan that are sent to other hosts, and are not compared."""
     power: tuple[Power, ...] = ()
     """What would probably be found, by what a rehearsal showed; empty where there was none."""
     coin: Literal["arrival", "iteration", "thread"] = "arrival"
@@ -114,6 +116,11 @@ class CompareRecord:
     cpu: Excluded[CpuRecord | None] = None
     """None for services by URL, whose CPU time can't be seen, and for runs of before it was
     recorded."""
+
+    @property
+    def uncompared(self) -> tuple[str, ...]:
+        """Labels of the plan that are no label of the comparison."""
+        return *self.left_out, *self.elsewhere
 
     @property
     def is_by_thread(self) -> bool:

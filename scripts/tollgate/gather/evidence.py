@@ -64,7 +64,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             return _measured(of, store)
     except (JtlError, OSError) as error:
         watched = workers.watched(run, of.manifest, planned, None)
-        labels = compared and compare_facts.labels_of(of.plan, compared.left_out)
+        labels = compared and compare_facts.labels_of(of.plan, compared.uncompared)
         facts = replace(
             _facts_of_record(of),
             workers=watched.counts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -27,7 +27,8 @@ class Asked:
     """One HTTP request. host, port: whom it asks, None where that is not known before the run, for
     the reason given. is_active: whether JMeter runs it where it stands, and not elsewhere.
     timeouts: in ms, by the name of the property; without those that are not set. rest: of a path
-    that is a whole URL, what stands behind the host."""
+    that is a whole URL, what stands behind the host. may_stray: whether its path begins with what
+    is known to the run alone, and may be a whole URL, which JMeter takes in place of the host."""
 
     element: etree._Element
     is_active: bool
@@ -36,6 +37,7 @@ class Asked:
     reason: str = ""
     timeouts: tuple[tuple[str, int], ...] = ()
     rest: str | None = None
+    may_stray: bool = False
 
     @property
     def place(self) -> str:
@@ -101,7 +103,8 @@ def _asked(
             return Asked(element, is_active, reason=f"its URL is {path!r}", timeouts=known)
         rest = rest if rest.startswith("/") else f"/{rest}"
         return Asked(element, is_active, host, port, timeouts=known, rest=rest)
-    return _by_parts(element, is_active, {it: expander.expand(text(it)) for it in _PLACE}, known)
+    found = _by_parts(element, is_active, {it: expander.expand(text(it)) for it in _PLACE}, known)
+    return replace(found, may_stray=path.startswith("${"))
 
 
 def _by_parts(element: etree._Element, is_active: bool, parts: dict, known: tuple) -> Asked:

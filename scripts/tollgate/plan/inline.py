@@ -8,14 +8,18 @@ for the run. Source: JMeter 5.6.3, IncludeController.clone, OpenModelThreadGroup
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 from lxml import etree
 
 from tollgate.base.paths import SUITE
+from tollgate.plan import nodes
 from tollgate.plan.jmx import parsed, write
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
+_MODULE, _NODE_PATH = "ModuleController", "ModuleController.node_path"
 _SIMPLE = "GenericController"
 _FRAGMENT = "TestFragmentController"
 #: The version that JMeter writes into a file since 2.3; elements of another are spelt otherwise.
@@ -67,13 +71,51 @@ def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bo
         if include.get("enabled") == "false" or inside is None or _is_no_tree(below):
             continue
         _replace(inside, folder, (*within, path.resolve()))
-        names = {"guiclass": "LogicControllerGui", "testclass": _SIMPLE}
-        simple = etree.Element(_SIMPLE, names, testname=include.get("testname", ""))
+        simple = _simple(include)
         simple.tail, inside.tail = include.tail, below.tail
         include.getparent().replace(include, simple)
         below.getparent().replace(below, inside)
         found = True
     return found
+
+
+def put_modules_in_place(tree: etree._Element) -> None:
+    """Put copies of what Module Controllers run into their place. tree: below the Test Plan, of a
+    plan whose modules have been found to be there and not to run themselves (jmx.read_tree)."""
+    while (module := _first_module(tree)) is not None:
+        names = [it.text or "" for it in module.iterfind(f"collectionProp[@name='{_NODE_PATH}']/*")]
+        target, simple = _pointed_at(tree, names), _simple(module)
+        inside = etree.Element("hashTree")
+        if target is not None:  # JMeter runs it even where it is off
+            own = copy.deepcopy(target) if target.tag != _FRAGMENT else _simple(target)
+            own.set("enabled", "true")
+            inside.extend([own, copy.deepcopy(target.getnext())])
+        module.getparent().replace(module.getnext(), inside)
+        module.getparent().replace(module, simple)
+
+
+def _first_module(tree: etree._Element) -> etree._Element | None:
+    return next((it for it, _ in nodes.active(tree) if nodes.kind(it) == _MODULE), None)
+
+
+def _pointed_at(tree: etree._Element, names: Sequence[str]) -> etree._Element | None:
+    """The element whose line of ancestors ends with `names`, whatever the first are called."""
+    root = tree.getprevious().get("testname", "")
+    for start in (at for at, name in enumerate(names) if name == root):
+        found, below = None, tree
+        for name in names[start + 1 :]:
+            inside = nodes.pairs(below) if below is not None else []
+            own = next((it for it in inside if it[0].get("testname", "") == name), (None, None))
+            found, below = own
+        if found is not None:
+            return found
+    return None
+
+
+def _simple(element: etree._Element) -> etree._Element:
+    """A Simple Controller of an element's name."""
+    names = {"guiclass": "LogicControllerGui", "testclass": _SIMPLE}
+    return etree.Element(_SIMPLE, names, testname=element.get("testname", ""))
 
 
 def _fragment(path: Path, within: tuple[Path, ...]) -> etree._Element | None:

@@ -17,6 +17,8 @@ OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
 CACHE_MANAGER = "CacheManager"
+#: Loops of a controller.
+FOR_EVER = -1
 # Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
 LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.
@@ -55,8 +57,9 @@ class Timer:
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller around a sampler. loops: of a Loop Controller, -1 for ever, None where it is not
-    known; of any other None."""
+    """A controller around a sampler. loops: of a Loop Controller, FOR_EVER, None where it is not
+    known; of a While Controller FOR_EVER where no more than a failure ends it; of any other None.
+    """
 
     kind: str
     name: str

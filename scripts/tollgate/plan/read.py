@@ -20,6 +20,7 @@ from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
     CACHE_MANAGER,
     FLOW_CONTROL,
+    FOR_EVER,
     LOOPING,
     Controller,
     Plan,
@@ -40,6 +41,8 @@ from tollgate.plan.variables import (
 
 _PAUSE = "1"
 _FOREVER = "LoopController.continue_forever"
+#: Conditions of a While Controller that no answer but a failed one makes false.
+_ENDLESS = ("", "last", "true")
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
 #: What a script calls to keep a sample out of the JTL.
@@ -212,6 +215,10 @@ class _Reader:
         loops = None
         if element.kind == "LoopController":
             loops = Fields(element, self._expander).whole("LoopController.loops")
+        if element.kind == "WhileController":
+            given = self._expander.expand(element.props.get("WhileController.condition", "")).value
+            is_endless = given is not None and given.strip().lower() in _ENDLESS
+            loops = FOR_EVER if is_endless else None
         return Controller(element.kind, _label(element, self._labels).text, loops)
 
     def _own_pause_ms(self, element: Element) -> float | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import (
     FLOW_CONTROL,
+    FOR_EVER,
     OPEN_MODEL,
     PLAIN_CONTROLLERS,
     Plan,
@@ -88,14 +89,15 @@ def long_loop(group: ThreadGroup) -> str:
     around = (controller for sampler in group.samplers for controller in sampler.controllers)
     for each in around:
         is_long = each.kind == LOOP and (each.loops is None or not 0 <= each.loops <= MOST_LOOPS)
-        if is_long or each.kind == _FOR_A_TIME:
+        if is_long or each.kind == _FOR_A_TIME or each.loops == FOR_EVER:
             return f"{each.kind} {each.name!r}"
     return ""
 
 
 def requests_a_turn(plan: Plan) -> float | None:
-    """How many requests of one label a turn of a thread sends at most; None where that depends on
-    what is answered, or is not known."""
+    """How many requests of one label a turn of a thread sends at most, those in the place of which
+    a parent sample stands among them; None where that depends on what is answered, or is not
+    known."""
     most = 1.0
     for group in plan.groups:
         if group.is_setup or group.is_teardown:
@@ -103,7 +105,7 @@ def requests_a_turn(plan: Plan) -> float | None:
         if group.on_sample_error != "continue" or _may_stop(group):
             return None
         counts: dict[str, float] = {}
-        for sampler in (it for it in group.samplers if it.leaves_a_row):
+        for sampler in (it for it in group.samplers if it.kind != FLOW_CONTROL):
             times = _times(sampler)
             if times is None:
                 return None

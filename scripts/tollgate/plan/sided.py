@@ -20,11 +20,12 @@ from tollgate.base.text import some_of
 from tollgate.base.urls import Url
 from tollgate.plan import addresses, nodes, sessions
 from tollgate.plan.addresses import NO_HOST, Asked
-from tollgate.plan.inline import put_in_place
+from tollgate.plan.expressions import Expander
+from tollgate.plan.inline import put_in_place, put_modules_in_place
 from tollgate.plan.jmx import Element, PlanError, is_sampler_kind, parsed, read_tree, write
-from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler
+from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler, ThreadGroup
 from tollgate.plan.read import read_plan
-from tollgate.plan.variables import expander_of, running_expander_of
+from tollgate.plan.variables import expander_of, running_expander_of, set_anew
 
 #: Host and port.
 Place = tuple[str | None, int | None]
@@ -42,14 +43,17 @@ class Sided:
     """place: of the service that the plan asks, empty where it names none. lasting: what outlasts a
     turn, where the coin falls once a thread; empty where it falls once a turn. threads: of each
     side, of the group that has the fewest. labels: that go to the service, of those that are
-    compared. repeats: how many requests of a label a toss sends at most, None where that may differ
-    by side. timeouts: after how many ms requests are given up, by property. remarks: lines for
-    people."""
+    compared. elsewhere: labels none of whose requests does. straying: that may be sent elsewhere,
+    by what is known to the run alone. repeats: how many requests of a label a toss sends at most,
+    None where that may differ by side. timeouts: after how many ms requests are given up, by
+    property. remarks: lines for people."""
 
     place: str
     lasting: str
     threads: int
     labels: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+    straying: tuple[str, ...]
     repeats: float | None
     timeouts: dict[str, int]
     remarks: tuple[str, ...]
@@ -76,7 +80,8 @@ def write_sided(
     put_in_place(made, script.parent)
     document = parsed(made)
     tree = nodes.below_test_plan(document)
-    _refuse_left_includes(tree, script)
+    put_modules_in_place(tree)
+    _refuse_unfit(root, tree, script)
     expander = running_expander_of(root, properties)
     requests = [*addresses.asked(tree, expander)]
     service = _service(requests, wanted, script)
@@ -94,13 +99,17 @@ def write_sided(
     fewest = min((it.threads for it in known), default=0) // len(urls) * len(sides[0])
     why = known[0].why if known else ""
     repeats = None if why else sessions.requests_a_turn(plan)
-    names = {it.element.get("testname", "") for it in ours}
-    labels = tuple(_labels(plan, {expander.expand(it).shown for it in names}))
     place = f"{service[0]}:{service[1]}" if service[0] else ""
-    return Sided(place, why, fewest, labels, repeats, timeouts, tuple(remarks))
+    labels = _labels(plan, expander, ours)
+    return Sided(place, why, fewest, *labels, repeats, timeouts, tuple(remarks))
 
 
-def _refuse_left_includes(tree: etree._Element, script: Path) -> None:
+def _refuse_unfit(root: Element, tree: etree._Element, script: Path) -> None:
+    if (setter := set_anew(root).get(COIN)) is not None:
+        raise PlanError(
+            f"{script}: {setter} sets the variable {COIN}, by which a comparison chooses the side: "
+            "give that variable another name"
+        )
     for element, _ in nodes.active(tree):
         if nodes.kind(element) == "IncludeController":
             raise PlanError(
@@ -161,12 +170,24 @@ def _is_of(request: Asked, service: Place) -> bool:
     return is_of_any or (request.host, request.port) == service
 
 
-def _labels(plan: Plan, names: Collection[str]) -> Iterator[str]:
-    """Those among some names that are measured, each once. What a thread sends once comes while it
-    warms up."""
-    groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
+def _labels(
+    plan: Plan, expander: Expander, ours: Collection[Asked]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """As Sided has them: (labels, elsewhere, straying). What a thread sends once comes while it
+    warms up, and is not measured."""
+    names, straying = (
+        {expander.expand(it.element.get("testname", "")).shown for it in found}
+        for found in (ours, [it for it in ours if it.may_stray])
+    )
+    groups = [it for it in plan.groups if not (it.is_setup or it.is_teardown)]
     often = (it for of in groups for it in of.samplers if of.loops == 1 or not _is_once(it))
-    return (it for it in dict.fromkeys(each.label.text for each in often) if it in names)
+    every = (it for of in groups for it in of.samplers if it.kind != FLOW_CONTROL)
+    measured, sent = ([*dict.fromkeys(it.label.text for it in of)] for of in (often, every))
+    return (
+        tuple(it for it in measured if it in names),
+        tuple(it for it in sent if it not in names),
+        tuple(sorted(straying)),
+    )
 
 
 def _is_once(sampler: Sampler) -> bool:
@@ -194,17 +215,29 @@ def _sessions(
         if each.kind in _SET_UP or not why:
             found.append(None)
             continue
-        level = expander.expand(each.props.get("TargetLevel", "")).value or ""
-        threads = group.threads or (int(level) if level.isdecimal() else 0)
+        threads = group.threads or _threads(each, group, expander)
         if threads < least:
+            has = "none known"
+            if group.is_pool:
+                has = "a pool, of which nobody knows how many"
             raise PlanError(
                 f"{plan.path}: {why} outlasts a turn of the threads of {each.name!r}, so that all "
                 f"a thread sends has to go to one side: give the group {least} threads or more, "
-                f"{least // 2} a side (it has {threads or 'none known'}), or log in and clear the "
-                "cookies in each turn"
+                f"{least // 2} a side (it has {threads or has}), or log in and clear the cookies "
+                "in each turn"
             )
         found.append(_Lasting(why, threads))
     return found
+
+
+def _threads(element: Element, group: ThreadGroup, expander: Expander) -> int:
+    """Of a group of the plugins, as it says: of an Ultimate Thread Group in each row, of a
+    Concurrency Thread Group as its target, which is a rate of those that keep a pool."""
+    if group.is_pool:
+        return 0
+    given = [*(row[:1] for row in element.rows), [element.props.get("TargetLevel", "")]]
+    known = [expander.expand(it).value or "" for row in given for it in row]
+    return sum(int(it) for it in known if it.isdecimal())
 
 
 def _toss(

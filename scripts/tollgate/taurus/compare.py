@@ -27,7 +27,7 @@ from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
 from tollgate.compare import answers, mix, pace, record, words
-from tollgate.compare.answers import AnswersError, Rehearsal
+from tollgate.compare.answers import Answer, AnswersError, Found, Rehearsal
 from tollgate.compare.facts import labels_of
 from tollgate.compare.mix import mix_of
 from tollgate.compare.outset import Schedule, set_out
@@ -82,6 +82,8 @@ class Compare(OwnLoad):
         self.roots: dict[str, list[Path]] = {}  # of each side, first its own
         self.unwritten: frozenset[str] | None = None  # in base before it ran, where git tells
         self.names: list[list[str]] = [[], []]  # of the apps of base and of head
+        self.urls: list[Url] = []  # of both
+        self.straying: tuple[str, ...] = ()  # labels of a user's own plan that may ask others
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:
@@ -115,12 +117,13 @@ class Compare(OwnLoad):
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             self.names = [[app.name for app in each] for each in apps]
             scenario["target"] = [name for each in self.names for name in each]
+        self.urls = [it for each in urls for it in each]
         own = {**sides.places(urls), **seeds}
         plan = None
         if prepared.original:
             plan = send_to_sides(prepared, self.folder, urls, given, wanted)
             scenario["script"] = str(plan.copy)
-            self.lag_s = lag_s(plan.properties)
+            self.lag_s, self.straying = lag_s(plan.properties), plan.sided.straying
             self.wanted = replace(wanted, gate=plan.gate)
             own |= plan.properties
             seeds[COIN_SEED] = plan.properties[COIN_SEED]
@@ -154,7 +157,10 @@ class Compare(OwnLoad):
         if not wanted.urls:
             known = replace(known, cpu=CpuRecord())
         if plan:
-            known = replace(known, coin=plan.sided.coin, repeats=plan.sided.repeats)
+            sided = plan.sided
+            known = replace(
+                known, coin=sided.coin, repeats=sided.repeats, elsewhere=sided.elsewhere
+            )
         self._write(known)
         under_way(self.engine).position = self.position
         mode = "" if wanted.urls else f", in {known.mode} mode"
@@ -166,7 +172,6 @@ class Compare(OwnLoad):
             duration_text(wanted.gate.budget_s),
         )
         if plan:
-            sided = plan.sided
             self.log.info("Compare: %s", words.coin(known, sided.lasting, sided.threads))
             for line in sided.remarks:
                 self.log.warning("compare: %s", line)
@@ -238,7 +243,7 @@ class Compare(OwnLoad):
         warmup = property_of(texts, "warmup", 0, "compare")
         recorder = under_way(self.engine).background
         shares, used_ms = recorder and recorder.shares, self._watch_cpu()
-        labels = labels_of(plan, self.record.left_out)
+        labels = labels_of(plan, self.record.uncompared)
         self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares, used_ms)
         samples = samples_of(self.engine, self.executor)
         self.watches[self.executor] = SampleWatch(self.decider, samples)
@@ -272,7 +277,8 @@ class Compare(OwnLoad):
 
     def _rehearse(self, plan: Plan, texts: Mapping[str, str]) -> None:
         """Ask each label of both sides, and choose labels and pace by what they answer."""
-        labels, found = labels_of(plan), mix_of(plan, plan.path.read_text(encoding="utf-8"))
+        labels = labels_of(plan, self.record.elsewhere)
+        found = mix_of(plan, plan.path.read_text(encoding="utf-8"))
         seed = int(property_of(texts, mix.SEED, 1, "compare"))
         known = Schedule(labels, found, self.usual, self.fixed, seed)
         sees_cpu = bool(self.targets and self.usual and not self.fixed)
@@ -281,7 +287,7 @@ class Compare(OwnLoad):
         try:
             seen = rehearse(
                 *(self.executor, self.folder, labels, found, given, sees_cpu),
-                lambda them: answers.judge(them, labels),
+                lambda them: self._judged(them, labels),
             )
         except (RehearsalError, pm2.Pm2Error, OSError) as problem:
             self.log.warning("compare: the rates stay as they are: %s", problem)
@@ -295,6 +301,10 @@ class Compare(OwnLoad):
             self.log.warning("compare: %s", line)
         for line in made.lines:
             self.log.info("Compare: %s", line)
+
+    def _judged(self, seen: Sequence[Answer], labels: Sequence[str]) -> Found:
+        answers.refuse_strays(seen, self.straying, self.urls)
+        return answers.judge(seen, labels)
 
     def check(self) -> bool:
         """End the run once everything is decided."""
