@@ -1,5 +1,10 @@
 """`tollgate run` before it calls bzt."""
 
+import os
+import sys
+
+import pytest
+
 from tollgate.base import paths
 from tollgate.cli import run
 
@@ -25,14 +30,56 @@ def test_a_suite_that_can_t_be_written_to_runs_without_a_schema(tmp_path, monkey
 def test_plans_and_files_of_properties_are_settings_of_theirs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["-plan", "a.jmx", "b/c d.jmx", "-q", "x.properties", "-o", "modules.report=1", "y.yml"]
-    left, settings = run.of_own_plans(words)
+    left, plans, settings = run.of_own_plans(words)
     assert left == ["-plan", "-o", "modules.report=1", "y.yml"]
-    assert settings == [
-        f'modules.plan.path=["{tmp_path}/a.jmx", "{tmp_path}/b/c d.jmx"]',
-        f'modules.plan.property-files=["{tmp_path}/x.properties"]',
-    ]
+    assert plans == [f"{tmp_path}/a.jmx", f"{tmp_path}/b/c d.jmx"]
+    assert settings == [f'modules.plan.property-files=["{tmp_path}/x.properties"]']
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-plan", "-o", "modules.plan.path=home.jmx", "-o", "modules.report=1"],
+        ["-compare", "-q", "-o", "modules.compare.budget=5m"],
+    ],
+)
+def test_the_value_of_an_option_is_no_plan_and_an_option_no_file(words):
+    assert run.of_own_plans(words) == (words, [], [])
+
+
+@pytest.fixture
+def called(tmp_path, monkeypatch):
+    """Calls the command in a folder of a user's; returns what bzt gets, and PLAN."""
+    from tollgate.cli import bzt
+
+    seen = []
+    monkeypatch.setattr(run.assemble, "provide", lambda: None)
+    monkeypatch.setattr(bzt, "main", lambda: seen.append((sys.argv[2:], os.environ.get("PLAN"))))
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setenv("PLAN", "another.jmx")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        run.main([*words])
+        return seen[-1]
+
+    return call
+
+
+def test_a_plan_named_for_a_comparison_takes_the_place_of_that_of_the_environment(called, tmp_path):
+    assert called("-compare", "home.jmx") == (["-compare"], f"{tmp_path}/home.jmx")
+
+
+def test_plans_named_for_their_own_kind_do_so_as_a_setting(called, tmp_path):
+    path = f'modules.plan.path=["{tmp_path}/home.jmx"]'
+    assert called("-plan", "home.jmx") == (["-plan", "-o", path], None)
+
+
+def test_a_comparison_of_two_plans_is_refused_in_a_line(called):
+    with pytest.raises(SystemExit, match=r"a comparison is of one plan, and 2 are named: name one"):
+        called("-compare", "a.jmx", "b.jmx")
 
 
 def test_another_kind_takes_bzts_own_arguments():
     words = ["-stress", "-q", "over.yml"]
-    assert run.of_own_plans(words) == (words, [])
+    assert run.of_own_plans(words) == (words, [], [])

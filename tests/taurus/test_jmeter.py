@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
+import javaproperties
 import pytest
 from bzt.modules.aggregator import ConsolidatingAggregator
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
@@ -72,16 +73,16 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(
 
 
 def test_java_gets_properties_in_ascii_and_the_folder_those_that_are_not_secret(tmp_path):
-    given = {"items": "/für mich/✓ 🙂.csv", "api_key": "Schlüssel"}
+    given = {"items": "/für mich/✓ 🙂.csv", "api_key": r"Schlüssel\1", "dir": "C:\\data\\"}
+    given |= {"pattern": r" \d+", "a:b": "1", "text": "one\ntwo"}
     executor = InstalledJMeter()
     executor.engine = SimpleNamespace(redaction=Redaction())
     executor.properties = BetterDict.from_dict(given)
     path = tmp_path / "jmeter-bzt.properties"
     path.write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     file = Path(executor._kept_apart(str(path)))
-    items = "items=/f\\u00fcr mich/\\u2713 \\ud83d\\ude42.csv\n"
-    assert file.read_bytes().decode("ascii") == f"{items}api_key=Schl\\u00fcssel\n"
-    assert path.read_bytes().decode("ascii") == f"{items}api_key={MARK}\n"
+    assert javaproperties.loads(file.read_text("ascii")) == given
+    assert javaproperties.loads(path.read_text("ascii")) == given | {"api_key": MARK}
     executor._remove_secrets()
     assert not file.exists()
 

@@ -76,6 +76,17 @@ def test_an_only_plan_has_the_criteria_beside_it_too(folder):
     assert notes_of(made) == []
 
 
+def test_criteria_of_a_windows_editor_are_read_and_of_an_unknown_character_set_refused(folder):
+    beside = folder / "b" / "home.criteria"
+    beside.write_bytes("p95 of Übersicht>300ms\r\n".encode("utf-8-sig"))
+    made = prepared(path=str(folder / "b" / "home.jmx"))
+    assert scenario(made, "plan")["criteria"] == ["p95 of Übersicht>300ms"]
+    for charset in ("cp1252", "utf-16"):
+        beside.write_bytes("p95 of Übersicht>300ms\n".encode(charset))
+        told = refusal(path=str(folder / "b" / "home.jmx"))
+        assert told == f"plan: {beside} is no UTF-8: save it as UTF-8"
+
+
 def test_a_file_without_a_criterion_is_refused(folder):
     (folder / "b" / "home.criteria").write_text("# none yet\n")
     assert "holds no criterion" in refusal(path=str(folder / "b" / "home.jmx"))
@@ -95,8 +106,9 @@ def test_files_of_properties_are_read_as_jmeter_reads_them(folder):
         properties_of([str(folder / "none.properties")])
 
 
-def test_several_plans_are_not_compared_at_a_time(folder):
-    made = service(path=[str(folder / "a" / "*.jmx")])
+def test_several_plans_are_not_compared_at_a_time(folder, monkeypatch):
+    monkeypatch.setenv("PLAN", str(folder / "a" / "*.jmx"))
+    made = service()
     made.engine.config["modules"]["verdict"]["kind"] = "compare"
     made.engine.config["modules"]["compare"] = BetterDict.from_dict({"budget": "1m"})
     with pytest.raises(TaurusConfigError, match="take one"):

@@ -119,15 +119,17 @@ def escaped(text: str) -> str:
     return _COMMIT.sub(r"`\g<0>`", markup)
 
 
+def java_property(name: str, value: str) -> str:
+    """A line of a properties file from which Java reads the same, but for the character set."""
+    key = re.sub(r"([\\:=#!\s])", r"\\\1", name)
+    written = value.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
+    blank = "\\" if written[:1].isspace() else ""
+    return f"{key}={blank}{written}\n"
+
+
 def java_escaped(text: str) -> str:
     """The text of a properties file in ASCII, `\\u00fc` for an ü: Java takes it for ISO 8859-1."""
     return re.sub(r"[^\x00-\x7f]+", lambda it: json.dumps(it[0])[1:-1], text)
-
-
-def java_value(text: str) -> str:
-    """A value as a properties file has to have it for Java to read the same."""
-    written = text.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
-    return f"\\{written}" if written[:1].isspace() else written
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

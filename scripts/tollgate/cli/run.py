@@ -41,6 +41,8 @@ VARIABLES = {
     "JMETER_HOME": "a JMeter of your own",
     "TOLLGATE_HOME": "where JMeter and PM2 are installed",
 }
+#: Options of bzt whose next word is their value.
+_VALUED = ("-o", "--option", "-l", "--log")
 _CODES = {
     ExitCode.PASS: "no criterion is violated",
     ExitCode.ERROR: "there is no verdict",
@@ -66,9 +68,16 @@ def main(arguments: list[str]) -> None:
     # Files are named from where the user is; all else from the suite.
     if plan := os.environ.get("PLAN"):
         os.environ["PLAN"] = str(Path(plan).absolute())
-    arguments, settings = of_own_plans(arguments)
-    if any(it.startswith("modules.plan.path=") for it in settings):
+    arguments, plans, settings = of_own_plans(arguments)
+    if plans:
+        # taurus.yml may name plans for the kind `plan`; a comparison is of the one named here.
         os.environ.pop("PLAN", None)
+        if "-compare" not in arguments:
+            settings = [f"modules.plan.path={json.dumps(plans)}", *settings]
+        elif len(plans) == 1:
+            os.environ["PLAN"] = plans[0]
+        else:
+            sys.exit(f"tollgate: a comparison is of one plan, and {len(plans)} are named: name one")
     named = [str(Path(it).absolute()) if Path(it).is_file() else it for it in arguments]
     os.chdir(paths.SUITE)
     options = [word for it in settings for word in ("-o", it)]
@@ -78,21 +87,24 @@ def main(arguments: list[str]) -> None:
     bzt.main()
 
 
-def of_own_plans(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(the arguments that are left, settings) where plans are named: bzt would make executions of
-    its own of them, and takes no files of properties by -q, as JMeter does."""
+def of_own_plans(arguments: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """(the arguments that are left, plans, settings) where plans are named: bzt would make
+    executions of its own of them, and takes no files of properties by -q, as JMeter does."""
     if not {"-plan", "-compare"} & {*arguments}:
-        return list(arguments), []
-    words, left, found = iter(arguments), [], {"path": [], "property-files": []}
-    for word in words:
-        if word == "-q" and (file := next(words, "")):
-            found["property-files"].append(file)
-        elif word.endswith(".jmx") and not word.startswith("-"):
-            found["path"].append(word)
+        return list(arguments), [], []
+    left, plans, files = [], [], []
+    before = ""
+    for word in arguments:
+        is_value = before in _VALUED
+        if before == "-q" and not word.startswith("-"):
+            left.pop()
+            files.append(str(Path(word).absolute()))
+        elif word.endswith(".jmx") and not word.startswith("-") and not is_value:
+            plans.append(str(Path(word).absolute()))
         else:
             left.append(word)
-    named = {key: [str(Path(it).absolute()) for it in files] for key, files in found.items()}
-    return left, [f"modules.plan.{key}={json.dumps(it)}" for key, it in named.items() if it]
+        before = "" if is_value else word
+    return left, plans, [f"modules.plan.property-files={json.dumps(files)}"] if files else []
 
 
 def lay_out_schema() -> None:

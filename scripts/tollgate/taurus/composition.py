@@ -17,7 +17,7 @@ from lxml import etree
 
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, names, unknown, weights
-from tollgate.base.text import closest, did_you_mean, java_value
+from tollgate.base.text import closest, did_you_mean
 from tollgate.criteria.grammar import is_about
 from tollgate.forecast.model import Followed, Forecast
 from tollgate.forecast.read import read_forecast
@@ -165,10 +165,8 @@ def compose(
 
 def _own_plan_compared(config: Mapping[str, Any], environment: Mapping[str, str]) -> str:
     """The plan that the user names and that is compared, in the place of a service's; empty for
-    none."""
-    named = environment.get("PLAN") or config.get("modules").get("plan", {}).get("path", None) or ""
-    named = (named or [""])[0] if isinstance(named, list) else named
-    return str(named) if shape_of(config) == "compare" else ""
+    none. Those of modules.plan are for the kind `plan`."""
+    return environment.get("PLAN", "") if shape_of(config) == "compare" else ""
 
 
 def shape_of(config: Mapping[str, Any]) -> str:
@@ -249,7 +247,7 @@ def _give_secrets(config: BetterDict, composed: Composed, environment: Mapping[s
         for it in reads:
             value = environment[name]
             text = value if it == name else json.dumps(value)[1:-1]
-            jmeter.get("properties")[it] = java_value(text)
+            jmeter.get("properties")[it] = text
     if has_in_urls(document.getroot(), wanted):
         jmeter.get("csv-jtl-flags")["url"] = False
         jmeter.get("properties")["jmeter.save.saveservice.url"] = "false"  # of a rehearsal

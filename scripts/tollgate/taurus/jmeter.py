@@ -15,14 +15,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 
 from tollgate.base.paths import java_finds
-from tollgate.base.text import java_escaped
+from tollgate.base.text import java_escaped, java_property
 from tollgate.base.urls import Url
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
@@ -174,15 +174,26 @@ class InstalledJMeter(JMeterExecutor):
         if path is None or redaction is None:
             return path
         redaction.properties(self.properties)
-        given = os.fsdecode(Path(path).read_bytes())
-        Path(path).write_text(java_escaped(redaction.hide(given)), encoding="ascii")
-        if redaction.hide(given) == given:
+        plain = os.fsdecode(Path(path).read_bytes())
+        given, shown = (self._for_java(plain, each) for each in (str, redaction.hide))
+        Path(path).write_text(shown, encoding="ascii")
+        if shown == given:
             return path
         number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
         self._secret_files.append(Path(name))
         with os.fdopen(number, "w", encoding="ascii") as file:
-            file.write(java_escaped(given))
+            file.write(given)
         return name
+
+    def _for_java(self, plain: str, of: Callable[[str], str]) -> str:
+        """The text of a file of properties that bzt has written, escaped: bzt writes values as they
+        are, and Java would read others from a backslash or the end of a line. of: makes the value
+        that is to be written."""
+        text = f"\n{plain}"
+        for name, value in self.properties.items():
+            line = java_property(name, of(str(value)))
+            text = text.replace(f"\n{name}={value}\n", f"\n{line}")
+        return java_escaped(of(text[1:]))
 
     def post_process(self) -> None:
         """Also of a JMeter that never came so far. Taurus moves its copy of the plan into the run's

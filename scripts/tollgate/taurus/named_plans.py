@@ -71,7 +71,10 @@ def _criteria(plan: Path) -> tuple[str, ...]:
     beside = plan.with_suffix(CRITERIA)
     if not beside.is_file():
         return ()
-    lines = map(str.strip, beside.read_text(encoding="utf-8").splitlines())
+    try:
+        lines = map(str.strip, beside.read_text(encoding="utf-8-sig").splitlines())
+    except UnicodeDecodeError:
+        raise TaurusConfigError(f"plan: {beside} is no UTF-8: save it as UTF-8") from None
     found = tuple(it for it in lines if it and not it.startswith("#"))
     if not found:
         raise TaurusConfigError(f"plan: {beside} holds no criterion: write one, such as p95>300ms")

@@ -82,7 +82,7 @@ class OwnPlan(Service):
             return
         with problems_as(TaurusConfigError, "plan", *_PROBLEMS):
             wanted = read(PlanSettings, self.settings, "modules.plan", os.environ, VARIABLES)
-            if kind == "compare" and not any(wanted.path):
+            if kind == "compare" and not os.environ.get("PLAN"):
                 return
             self.stop_after = wanted.stop_after
             [(only, template)] = executions_of(self.engine.config)

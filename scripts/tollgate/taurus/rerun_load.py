@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tollgate.base.processes import defer_signals, spawn
-from tollgate.base.text import java_escaped
+from tollgate.base.text import java_escaped, java_property
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import InstalledJMeter
@@ -44,7 +44,8 @@ def rerun_load(
         NamedTemporaryFile("w", prefix="tollgate-", suffix=".properties") as values,
         NamedTemporaryFile(prefix="modified_", suffix=".jmx", dir=plan.parent) as copy,
     ):
-        values.write(java_escaped("".join(f"{key}={value}\n" for key, value in given.items())))
+        lines = (java_property(key, str(value)) for key, value in given.items())
+        values.write(java_escaped("".join(lines)))
         values.flush()
         shutil.copyfile(plan, copy.name)
         put_in_place(Path(copy.name), within)
