@@ -84,7 +84,9 @@ def test_all_three_run_the_service_in_its_folder_and_leave_no_word_of_a_template
     assert ("cd services" in gitlab[".tollgate"]["before_script"]) == (folder == "services")
     runs = [it["script"] for it in jobs_of_gitlab(files[ci.PLACES["gitlab.yml"]]).values()]
     tollgate = "/opt/tollgate/bin/tollgate run -stock"
-    assert runs[:2] == [[tollgate], [f"{tollgate} -compare"]]
+    of_target = 'git fetch --quiet origin "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"'
+    compare = f"BASE=$(git merge-base HEAD FETCH_HEAD) {tollgate} -compare"
+    assert runs[:2] == [[tollgate], [of_target, compare]]
     assert (" -C services " in files[ci.PLACES["Jenkinsfile"]]) == (folder == "services")
 
 
