@@ -260,7 +260,7 @@ def test_of_60_runs_5_percent_slower_57_fail_at_the_median_within_two_minutes():
 #: Seed, runs, how they are judged, the service, and how many of them have which verdict at least.
 CHANGED = {
     "5 % slower at p95": (14, 60, LONG, {"sigma": 0.3, "ratio": 1.05}, "p95", "FAIL", 58),
-    "a fifth faster": (17, 20, SHORT, {"ratio": 0.8}, "p50", "IMPROVED", 19),
+    "a third faster": (17, 20, SHORT, {"ratio": 0.67}, "p50", "IMPROVED", 19),
     "errors": (18, 30, SHORT, {"failing": (0, 0.01)}, "errors", "FAIL", 30),
     "more errors": (18, 30, SHORT, {"failing": (0.01, 0.03)}, "errors", "FAIL", 30),
 }
