@@ -67,9 +67,10 @@ from tollgate.stats.autocorrelation import error_of_steps
 
 Floats = NDArray[np.float64]
 #: Of the logarithm of what a process takes more than others of the same code, and how many degrees
-#: of freedom that is worth: two rounds of eight processes had 0.4 and 0.9 %, 14 degrees together,
-#: and less than that of a third service. `scripts/dev/bench cpu` measures it.
-LUCK_SD, LUCK_FREEDOM = 0.006, 8.0
+#: of freedom that is worth. Two rounds of eight processes had 0.4 and 0.9 %, comparisons of the
+#: certification none that noise does not explain (docs/certificate.md). What the processes of a run
+#: differ by counts nearly as much. `scripts/dev/bench cpu` measures it.
+LUCK_SD, LUCK_FREEDOM = 0.004, 8.0
 #: Seconds of a step of the noise's long-run variance, and for each cosine of it: what lasts longer
 #: hits both sides alike, or is luck. Of response times, which queue, both are longer.
 STEP_S, COSINE_S = 2, 5

@@ -5,7 +5,7 @@ budget, and from these the smallest rise of each metric that fails in FOUND of a
 
 - of a time, the low end of its interval must lie above no change, its estimate above what
   `fail_from` asks for, and with several processes a side every one of head above every one of base
-  (processes.py), each of which has a speed of its own (LUCK_SD);
+  (processes.py), each of which has a speed of its own (_LUCK_SD);
 - of a share, so many answers must fail at head alone as no fair coin would send there.
 
 A metric can be decided where a head that is like its base would probably pass in all that gates, on
@@ -28,7 +28,6 @@ from scipy import special
 
 from tollgate.base import records
 from tollgate.base.fields import Count
-from tollgate.compare.cpu import LUCK_SD
 from tollgate.compare.decide import FIRST_S, SPOTLESS, WEIGHTS
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND
 from tollgate.compare.milliseconds import HALF_MS, doubt_ms
@@ -65,6 +64,8 @@ _STALLED, _SPELL = 0.01, 10
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
 _WARY = 1.25
+#: Of the logarithm of a process's speed among others of the same code.
+_LUCK_SD = 0.006
 #: How short times may become when the processes are warm, against the rehearsal: a share of them,
 #: and so many milliseconds less at most. A p95 of 6 ms came to 3.5.
 _WARMER, _WARMER_MS = 0.5, 3.0
@@ -195,7 +196,7 @@ def _of_times(
         effect * (low + luck) / (low + high),
     ]
     if processes > 1:
-        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), LUCK_SD)
+        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), _LUCK_SD)
         least.append(_apart(processes) * each)
     # Of a typical time what is coarse is a share of the change itself.
     rise = float(math.expm1(max(least)))
