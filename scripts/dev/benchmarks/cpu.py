@@ -3,6 +3,7 @@
     scripts/dev/bench cpu                       both senders, quiet and beside a neighbour
     scripts/dev/bench cpu --only client --rounds 2 --seconds 90
     scripts/dev/bench cpu --runs reports/*-compare    of comparisons of HEAD with itself, under PM2
+    scripts/dev/bench cpu --runs scripts/dev/certification/data/2026-11-26*aa*    of its files
 
 Eight processes of app/server.js, all of the same code, get what a comparison sends: a sum every so
 many milliseconds, and a search a little later, each to a process at random. Four of them stand for
@@ -40,6 +41,7 @@ import numpy as np
 from benchmarks.common import table
 from certification.live import BZT, blocks_of
 from certification.processes import ended, neighbour, run_to_end
+from certification.store import read_blocks
 from tollgate.base.paths import SUITE
 from tollgate.base.urls import read_url
 from tollgate.compare.cpu import CpuChange, cpu_change
@@ -197,8 +199,8 @@ def levels(found: CpuChange) -> np.ndarray:
     return both - both.mean()
 
 
-def luck(measured: Measured) -> float:
-    """What the processes differ by in both halves of the time."""
+def shared(measured: Measured) -> float:
+    """The covariance of what the processes differ by in both halves of the time."""
     labels, cpu = measured
     seconds = len(labels[0].base.n)
     half = seconds // 2
@@ -211,7 +213,12 @@ def luck(measured: Measured) -> float:
         ),
     ]
     first, second = (levels(cpu_change(*it)) for it in parts)
-    return math.sqrt(max(0.0, float(first @ second) / (PROCESSES - 1)))
+    return float(first @ second) / (PROCESSES - 1)
+
+
+def luck(shares: Sequence[float]) -> str:
+    """Of the covariances of so many rounds."""
+    return f"{100 * math.sqrt(max(0.0, float(np.mean(shares)))):.2f} %"
 
 
 def row(measured: Measured, look_s: int) -> list[str]:
@@ -225,15 +232,15 @@ def row(measured: Measured, look_s: int) -> list[str]:
         f"{answers:,}",
         f"{found.change.base:.2f} ms",
         f"{100 * levels(found).std(ddof=1):.2f} %",
-        f"{100 * luck(measured):.2f} %",
+        luck([shared(measured)]),
         *(f"{it:.2f} %" for it in noise),
         f"{100 * math.expm1(found.change.value):+.2f} %",
     ]
 
 
 def of_run(folder: Path) -> Measured:
-    """What a comparison of apps under PM2 has recorded."""
-    labels = blocks_of(folder)
+    """What a comparison of apps under PM2 has recorded, in its folder or a certification's file."""
+    labels = read_blocks(folder) if folder.is_file() else blocks_of(folder)
     if labels[0].cpu is None or len(labels[0].cpu.used_ms) != PROCESSES:
         raise SystemExit(f"bench: {folder} has no CPU time of {OF_SIDE} processes a side")
     return labels, labels[0].cpu
@@ -246,11 +253,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=120, help="of measuring: default 120")
     parser.add_argument("--look", type=int, default=60, help="when to look first: default 60")
     parser.add_argument("--only", choices=senders, help="one of the senders alone")
-    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of A/A runs")
+    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="A/A: folders or files")
     given = parser.parse_args()
-    rows = [["JMeter, PM2", "", it.name, *row(of_run(it), given.look)] for it in given.runs]
+    of_runs = [of_run(it) for it in given.runs]
+    names = (["JMeter, PM2", "", it.stem] for it in given.runs)
+    rows = [[*it, *row(of, given.look)] for it, of in zip(names, of_runs, strict=True)]
     if given.runs:
         given.rounds = 0
+        print(f"luck over all of them: {luck([shared(it) for it in of_runs])}\n")
     chosen = [given.only] if given.only else [*senders]
     for number, noisy, name in itertools.product(range(given.rounds), (False, True), chosen):
         most_s = WARMUP_S + given.seconds + MOST_BEYOND_S

@@ -148,15 +148,7 @@ class Store:
         """The samples of a run, none where it has none. Raises StoreError."""
         name = f"{run.name}{SUFFIX}"
         kept = self.kept / name
-        with _opened(kept if kept.exists() else self.folder / name) as file:
-            foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
-            labels = enumerate(file["labels"])
-            packed = [(it, {name: file[f"{name}-{at}"] for name in _PACKED}) for at, it in labels]
-            cpu = None
-            if _CPU in file:
-                cpu = CpuTimes(file[_CPU].astype(np.float64), int(file[_WORKERS]))
-            beside = (_unpacked(str(label), it).beside(foreign) for label, it in packed)
-            return [replace(it, cpu=cpu) for it in beside]
+        return read_blocks(kept if kept.exists() else self.folder / name)
 
     def clean_up(self) -> bool:
         """Remove what a run left; returns whether it left anything. Raises StoreError where that
@@ -171,6 +163,19 @@ class Store:
                 "left it, so remove it"
             ) from None
         return True
+
+
+def read_blocks(path: Path) -> list[Blocks]:
+    """The samples in a run's file, none where it has none. Raises StoreError."""
+    with _opened(path) as file:
+        foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
+        labels = enumerate(file["labels"])
+        packed = [(it, {name: file[f"{name}-{at}"] for name in _PACKED}) for at, it in labels]
+        cpu = None
+        if _CPU in file:
+            cpu = CpuTimes(file[_CPU].astype(np.float64), int(file[_WORKERS]))
+        beside = (_unpacked(str(label), it).beside(foreign) for label, it in packed)
+        return [replace(it, cpu=cpu) for it in beside]
 
 
 def _about(path: Path) -> Run:
