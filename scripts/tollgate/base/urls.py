@@ -62,6 +62,15 @@ def read_url(name: str, text: str) -> Url:
     return Url(parts.scheme, parts.hostname, port or PORTS[parts.scheme], text)
 
 
+def place_of(url: str) -> tuple[str, int] | None:
+    """Host and port that a URL asks; None for what is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
+    except ValueError:
+        return None
+
+
 def shown(text: str) -> str:
     """The text as a message may say it: without what might be a password."""
     return text if "@" not in text else f"...@{text.rpartition('@')[2]}"

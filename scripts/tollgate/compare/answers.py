@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import numpy as np
 
-from tollgate.base.urls import PORTS, Url
+from tollgate.base.urls import Url, place_of
 from tollgate.compare.model import Requests
 from tollgate.compare.pace import Cost
 
@@ -100,20 +98,12 @@ def refuse_strays(answers: Iterable[Answer], labels: Collection[str], sides: Seq
     path that is a whole URL, JMeter takes the host from there."""
     known = {(it.host.lower(), it.port) for it in sides}
     for it in answers:
-        if it.label in labels and _place(it.url) not in known:
+        if it.label in labels and place_of(it.url) not in known:
             raise AnswersError(
                 f"{it.label!r} went to {it.url}, and neither to base nor to head: its path is a "
                 "variable that holds a whole URL: leave the path in it, and write the host into "
                 "Server Name or IP"
             )
-
-
-def _place(url: str) -> tuple[str | None, int | None]:
-    """Host and port."""
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        return parts.hostname, parts.port or PORTS.get(parts.scheme)
-    return None, None
 
 
 def times(answers: Iterable[Answer], labels: Collection[str]) -> dict[str, Requests]:

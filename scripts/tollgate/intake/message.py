@@ -11,6 +11,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
+from tollgate.service.elements import JSON
+
 #: Of headers that the browser, or JMeter, sends of its own accord.
 _OWN_HEADERS = re.compile(
     r"(:.*|host|connection|content-length|cookie|user-agent|accept-encoding|accept-language|dnt"
@@ -19,8 +21,6 @@ _OWN_HEADERS = re.compile(
     re.IGNORECASE,
 )
 _FORM = "application/x-www-form-urlencoded"
-#: What service/elements.py writes as JSON: of any other type Taurus sends a mapping as a form.
-_JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
 _SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
 #: Of XML an element with a text, and an attribute: its name and the value.
 _TEXT = re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)")
@@ -139,7 +139,8 @@ class Message:
             return self.body
         text = json.dumps(self.body, ensure_ascii=False)
         types = [it for name, it in self.headers.items() if name.lower() == "content-type"]
-        is_json = any(_JSON.match(it.strip()) for it in types[-1:])
+        # Below any other type Taurus sends a mapping as a form.
+        is_json = any(JSON.match(it.strip()) for it in types[-1:])
         if is_json and isinstance(self.body, dict) and _BARE not in text:
             return self.body
         return re.sub(f'"{_BARE}(.*?){_BARE}"', r"\1", text)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from tollgate.base.urls import PORTS
+from tollgate.base.urls import PORTS, place_of
 from tollgate.plan import nodes
 from tollgate.plan.expressions import Expander
 
@@ -136,7 +136,7 @@ def spread_credentials(
     for row in [*tree.iter("elementProp")]:
         if (url := row.find("stringProp[@name='Authorization.url']")) is not None:
             shown = expander.expand(url.text or "").shown
-            wanted = urls if _place_of(shown) == of else ()
+            wanted = urls if place_of(shown) == of else ()
             values = [f"{each}{urlsplit(shown).path}" for each in wanted]
         elif (url := row.find("stringProp[@name='Cookie.domain']")) is not None:
             wanted = expander.expand(url.text or "").value == of[0]
@@ -150,11 +150,3 @@ def spread_credentials(
             row.addprevious(made)
         if values:
             row.getparent().remove(row)
-
-
-def _place_of(url: str) -> tuple[str, int] | None:
-    try:
-        parts = urlsplit(url)
-        return parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
-    except ValueError:
-        return None

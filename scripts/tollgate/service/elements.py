@@ -45,7 +45,8 @@ _RESOURCES = (
 )
 #: Properties that name a file: what is sent, a script, rows of data.
 _FILES = "File.path", "filename"
-_JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
+#: Types of bodies that are sent as JSON.
+JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
 _HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 #: Milliseconds of a pause, and of a timer below it.
 _PAUSES = ("ActionProcessor.duration", "ConstantTimer.delay", "RandomTimer.range")
@@ -234,7 +235,7 @@ def _with_json(step: Any, headers: Mapping[str, Any]) -> Any:
     }
     own = {**headers, **(step.get("headers") or {})}
     kinds = [str(it) for name, it in own.items() if name.lower() == "content-type"]
-    if kinds and _JSON.match(kinds[-1].strip()) and isinstance(step.get("body"), (dict, list)):
+    if kinds and JSON.match(kinds[-1].strip()) and isinstance(step.get("body"), (dict, list)):
         found["body"] = json.dumps(step["body"], ensure_ascii=False)
     return found
 
