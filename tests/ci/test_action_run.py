@@ -107,7 +107,7 @@ def test_with_a_history_all_records_decide_in_place_of_a_verdict_but_of_none_tha
     done = project.run(CODE=code, GATE=gate, history="true", base="v1.2", retries=0)
     has_record = code in (ExitCode.PASS, ExitCode.FAIL, ExitCode.INCONCLUSIVE)
     assert done.returncode == (gate if has_record else code)
-    asked = ["suite run -check", *["suite history --gate --anchor v1.2"] * has_record]
+    asked = ["suite run -check", *["suite history --gate --run reports/latest"] * has_record]
     assert project.said() == asked
 
 

@@ -34,7 +34,7 @@ RETRIED = {it: RETRY.format(WHAT_EACH_RUNS[it]) for it in ("check", "compare")}
 #: What leaves a run's folder, and ends with its verdict.
 RUNS = ("check", "compare", "soak")
 #: How a night's record decides with those of earlier ones.
-DECIDED = '.venv/bin/tollgate history --gate --anchor "$ANCHOR"'
+DECIDED = ".venv/bin/tollgate history --gate --run reports/latest"
 #: Of each file: the schema that check-jsonschema brings along, and how it reads the file.
 SCHEMAS = {
     ci_files.GITHUB: ("vendor.github-workflows",),
@@ -203,7 +203,11 @@ def test_the_records_of_all_nights_are_kept_even_if_a_night_fails():
     assert saved["with"] == {it: restored["with"][it] for it in ("path", "key")}
     assert saved["with"]["path"] == "${{ inputs.folder }}/reports/history"
     assert "${{ github.run_id }}" in saved["with"]["key"]
-    assert saved["with"]["key"].startswith(restored["with"]["restore-keys"])
+    of_job = "history-${{ inputs.artifact || format('{0}-{1}', inputs.service, inputs.kind) }}/"
+    assert restored["with"]["restore-keys"] == of_job
+    assert saved["with"]["key"].startswith(of_job)
+    concurrency = ci_files.workflow()["jobs"]["history"]["concurrency"]
+    assert concurrency == {"group": "history", "cancel-in-progress": False}
     cache = ci_files.gitlab()["history"]["cache"]
     assert (cache["paths"], cache["when"]) == (["reports/history/"], "always")
     assert ci_files.gitlab()["history"]["resource_group"]
@@ -249,6 +253,13 @@ def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins):
         **dict.fromkeys(("stage soak", "stage statistics"), "triggeredBy"),
         "stage history": "allOf",
     }
+
+
+def test_jenkins_ends_no_nightly_run_for_a_push_and_follows_a_soak_that_fails(jenkins):
+    for path in (ci_files.JENKINS, TEMPLATES / "Jenkinsfile"):
+        assert "disableConcurrentBuilds(abortPrevious: env.CHANGE_ID != null)" in path.read_text()
+    (soak,) = (it for it in jenkins if it["arguments"] == [WHAT_EACH_RUNS["soak"]])
+    assert soak["inside"][-1] == "catchError FAILURE"
 
 
 def test_a_jenkinsfile_that_is_no_groovy_is_refused_with_its_line(tmp_path):

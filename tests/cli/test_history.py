@@ -1,10 +1,15 @@
 """`tollgate history`: steps with the commits between them, and a gate on what has risen."""
 
+import os
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import support
 from support import git_repos
-from support.histories import measure, nights, noise, record, stepped
+from support.histories import leave, measure, nights, noise, record, stepped
+from tollgate.base import paths
 from tollgate.history import files
 
 STEP = 40
@@ -139,5 +144,94 @@ def test_a_folder_without_records_is_refused_with_the_next_step(refusal, tmp_pat
 
 
 def test_what_a_record_holds_moves_no_cursor(tollgate, kept):
-    folder = kept([record(1, measure("\033[2J\033[31mred", "p50", 0.0))])
-    assert "\033" not in tollgate("history", folder)[1]
+    evil = "\033[2J\033[31mred\n::add-mask::red"
+    records = [
+        replace(
+            record(night, measure(evil, "p50", it), kind=evil, cpu=f"{evil} {night >= STEP}"),
+            failed=(evil,),
+        )
+        for night, it in enumerate(ratios(48, (STEP, 0.045)))
+    ]
+    code, out, _ = tollgate("history", kept(records), "--gate")
+    assert (code, out.count("a step of +4.")) == (3, 1)
+    assert "also changed: CPU " in out
+    assert "\033" not in out
+    assert not [it for it in out.splitlines() if it.strip().startswith("::")]
+
+
+def test_a_label_is_printed_in_any_encoding(kept):
+    folder = kept([record(1, measure("search → book", "p50", 0.0))])
+    env = support.environment(PYTHONIOENCODING="iso-8859-1")
+    done = support.tollgate("history", folder, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  search ? book  " in done.stdout
+
+
+def test_why_no_commits_are_listed_is_said(tollgate, kept, repo, tmp_path, monkeypatch):
+    folder = kept(nights(ratios(48, (STEP, 0.045))))
+
+    def said(place):
+        code, out, err = tollgate("history", folder, "--repository", place)
+        assert (code, err) == (0, "")
+        return next(it for it in out.splitlines() if "is not known: " in it)
+
+    assert "is not in this repository: `git fetch` it" in said(repo.root)
+    repo.commit("second")
+    shallow = repo.clone(tmp_path / "shallow", "--depth=1")
+    assert "is not in this repository: `git fetch --unshallow` gets" in said(shallow.root)
+    assert "fatal: not a git repository" in said(tmp_path)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert "fatal: detected dubious ownership" in said(repo.root)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git is not on PATH: install it" in said(repo.root)
+
+
+def test_the_gate_of_a_run_is_that_of_its_record_and_of_those_before_it(tollgate, kept, tmp_path):
+    slow, fine = nights([0.3, 0.0])
+    folder = kept([slow, fine])
+    for each, code in ((slow, 3), (fine, 0)):
+        run = leave(each, tmp_path / "reports")
+        assert tollgate("history", folder, "--gate", "--run", run)[0] == code
+
+
+def test_the_record_of_a_run_counts_where_the_history_does_not_have_it(
+    tollgate, kept, tmp_path, monkeypatch
+):
+    before, slow = nights([0.3, 0.3])
+    reports = tmp_path / "reports"
+    (reports / "latest").symlink_to(leave(slow, reports))
+    words = ("history", "--gate", "--run", reports / "latest")
+    code, out, _ = tollgate(*words, kept([before]))
+    assert code == 3
+    assert "compare, compare against 1a2b3c4 (v1.2): 2 runs, " in out
+    monkeypatch.setattr(paths, "HISTORY", tmp_path / "none")
+    code, out, _ = tollgate(*words)
+    assert code == 3
+    assert "compare, compare against 1a2b3c4 (v1.2): 1 run, " in out
+
+
+def test_the_gate_of_a_run_that_left_nothing_to_decide_is_refused(refusal, kept, tmp_path):
+    words = ("history", kept(nights([0.0])), "--gate", "--run")
+    said = refusal(*words, tmp_path / "none")
+    assert said == f"tollgate: {tmp_path / 'none'} left no record: see its bzt.log\n"
+    short = replace(record(1), executions=())
+    check = record(2, measure("sum", "p95", 9.0, effect=False), kind="check", anchor=None)
+    for each in (short, check):
+        run = leave(each, tmp_path)
+        assert f"{run} measured nothing that can gate: " in refusal(*words, run)
+    assert "not allowed with argument" in refusal(*words, run, "--anchor", "v1.2")
+
+
+def test_a_fail_that_is_no_metric_fails_the_gate(tollgate, kept):
+    lost = "compare: reload of fork 1 lost 3 requests"
+    failed = replace(nights([0.0])[0], failed=(lost,))
+    code, out, _ = tollgate("history", kept([failed]), "--gate")
+    assert code == 3
+    assert out.splitlines()[-2:] == ["FAIL: 1 reason", f"  FAIL {failed.run}: {lost}"]
+
+
+def test_an_empty_anchor_is_refused(refusal, kept):
+    said = refusal("history", kept(nights([0.0])), "--anchor", "")
+    assert said == "tollgate: --anchor is empty: name the release\n"

@@ -3,17 +3,14 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from support.histories import nights, record
+from support.histories import leave, line, measure, nights, record
 from tollgate.base.text import UserError
 from tollgate.history import files
 from tollgate.report.json_model import plain
-
-
-def line(each):
-    return json.dumps(plain(each)) + "\n"
 
 
 @pytest.fixture
@@ -69,6 +66,8 @@ def test_what_workers_left_in_a_runs_folder_is_no_history(three, tmp_path):
         ({"kind": 3}, "kind: "),
         ({"more": 1}, "more: there is no such field"),
         ({"id": None}, "id: "),
+        ({"started": "soon"}, "started: 'soon' is no time in ISO 8601 with its time zone"),
+        ({"started": "2026-01-01T01:17:00"}, "started: '2026-01-01T01:17:00' is no time"),
         ({"executions": [{"name": "compare"}]}, "executions.0.setup: it is missing"),
     ],
 )
@@ -113,3 +112,59 @@ def test_a_place_without_records_is_named(name, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match=f"{name} has no records of runs"):
         files.read([tmp_path / name])
+
+
+def test_a_record_of_before_there_were_other_reasons_has_none(three, tmp_path):
+    fields = plain(replace(three[0], failed=("every request of sum to head failed (n=9)",)))
+    del fields["failed"]
+    (tmp_path / "old.jsonl").write_text(json.dumps(fields))
+    assert files.read([tmp_path]) == three[:1]
+
+
+def test_a_file_is_read_as_other_programs_write_it(tmp_path):
+    label = record(1, measure("a\u2028b", "p50", 0.0))
+    text = json.dumps(plain(label), ensure_ascii=False)
+    (tmp_path / "written.jsonl").write_text(f"\ufeff{text}\r\n", encoding="utf-8")
+    assert files.read([tmp_path]) == [label]
+
+
+def test_a_file_that_lost_its_record_is_named_and_written_anew_from_the_artifacts(three, tmp_path):
+    kept, artifacts = tmp_path / "history", tmp_path / "artifacts"
+    for folder in (kept, artifacts):
+        files.collect(three, folder)
+    lost = kept / f"{three[1].run}-{three[1].id[:8]}.jsonl"
+    lost.write_text("\n")
+    said = []
+    found = files.read([kept, artifacts], said.append)
+    assert found == three
+    assert said == [f"{lost} holds no record: take it from the artifacts with --to, or delete it"]
+    assert files.collect(found, kept) == 1
+    assert files.read([kept]) == three
+    lost.write_text("")
+    with pytest.raises(UserError, match="has no records of runs"):
+        files.read([lost])
+
+
+def test_a_record_from_the_future_is_left_out_and_named_with_its_time(three, tmp_path):
+    started = (datetime.now(timezone.utc) + timedelta(days=2)).isoformat()
+    file = tmp_path / "history.jsonl"
+    file.write_text(line(three[0]) + line(replace(three[1], started=started)))
+    said = []
+    assert files.read([file], said.append) == three[:1]
+    assert len(said) == 1
+    assert said[0].startswith(f"{file}:2 is left out: started is {started!r}, more than a day from")
+
+
+def test_records_of_several_time_zones_are_in_the_order_of_their_times(three, tmp_path):
+    first = replace(three[0], started="2026-01-02T02:00:00+02:00")
+    second = replace(three[1], started="2026-01-01T22:00:00-03:00")
+    files.collect([second, first], tmp_path)
+    assert files.read([tmp_path]) == [first, second]
+
+
+def test_the_record_of_a_run_is_that_of_its_folder_or_of_a_link_to_it(three, tmp_path):
+    run = leave(three[1], tmp_path)
+    (tmp_path / "latest").symlink_to(run)
+    assert files.of_run(run) == files.of_run(tmp_path / "latest") == three[1]
+    with pytest.raises(UserError, match=r"none left no record: see its bzt\.log"):
+        files.of_run(tmp_path / "none")

@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from support import ROOT
 from support.archived import unpacked
+from support.compare_folder import Load, both
 from support.compare_folder import make as make_comparison
 from tollgate.base.paths import HISTORY
 from tollgate.history import files
@@ -75,6 +76,23 @@ def test_what_slows_head_on_purpose_is_another_setup_than_what_does_not(tmp_path
         make_comparison(run, of={"injected": injected})
         setups.append(record_of(run, judge_and_write(run)).executions[0].setup)
     assert setups[0] == setups[2] != setups[1]
+
+
+@pytest.mark.parametrize(
+    ("load", "criteria", "kept"),
+    [
+        (Load(both(ratio=1.5)), ["p95 of search>30ms"], "compare: p95 of search = "),
+        (Load(both(failing=(0, 1))), [], "compare: every request of sum to head failed (n="),
+    ],
+)
+def test_a_fail_that_is_no_deciding_metric_is_kept_in_words(load, criteria, kept, tmp_path):
+    make_comparison(tmp_path, load, criteria=criteria)
+    known = judge_and_write(tmp_path)
+    failed = [it.text for it in known.verdict.reasons if it.verdict == "FAIL"]
+    (text,) = record_of(tmp_path, known).failed
+    assert text.startswith(kept)
+    assert text in failed
+    assert len(failed) > 1
 
 
 def test_a_broken_measurement_leaves_nothing(tmp_path):

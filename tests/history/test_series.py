@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from support.histories import ANCHOR, changed, measure, nights, noise, record, stepped
-from tollgate.history.series import executions
+from tollgate.history.series import FALSE_ALARM, executions
+from tollgate.stats.steps import steps
 
 NEWEST = 7
 
@@ -80,6 +81,20 @@ def test_the_newest_anchor_and_setup_count_unless_another_anchor_is_named():
     assert (len(found.runs), found.left_out) == (1, 3)
 
 
+def test_of_a_run_the_records_until_then_and_its_own_anchor_count_and_no_other_execution():
+    later = replace(ANCHOR, description="9f8e7d6 (v1.3)", revision="9f8e7d6" + 33 * "0")
+    old = nights([0.1, 0.1, 0.1])
+    new = [record(it, measure("sum", "p50", 0.0), anchor=later) for it in (3, 4)]
+    check = record(1, measure("sum", "p95", 9.0, effect=False), kind="check", anchor=None)
+    records = [*old[:2], check, old[2], *new]
+    for run, runs, left_out in ((old[1], 2, 0), (old[2], 3, 0), (new[0], 1, 3)):
+        found = only(records, run=run.id)
+        assert found.anchor == run.executions[0].anchor
+        assert (len(found.runs), found.left_out) == (runs, left_out)
+    assert only(records, run=check.id).kind == "check"
+    assert executions([*records, replace(check, id="f" * 64, executions=())], run="f" * 64) == []
+
+
 def test_a_check_is_followed_without_a_gate():
     took = 100 * (1 + ratios(3, 60, (40, 0.5)))
     runs = [
@@ -123,3 +138,17 @@ def test_steps_of_several_metrics_at_one_place_are_one_move_with_the_fewest_runs
 def test_two_steps_far_apart_are_two_moves():
     found = only(nights(ratios(6, 120, (40, 0.05), (90, 0.05))))
     assert [(it.before, it.first, it.last) for it in found.moves] == [(39, 40, 40), (89, 90, 90)]
+
+
+@pytest.mark.parametrize(("before", "after"), [(9, 8), (20, 5), (48, 3)])
+def test_so_many_runs_show_a_step_in_one_of_13_series_and_one_fewer_does_not(before, after):
+    values = [1.0] * before + [1.1] * after
+    found = steps(values, FALSE_ALARM / 13, 0.025)
+    assert [(it.at, it.seen) for it in found] == [(before, len(values) - 1)]
+
+
+def test_all_series_share_the_error_whatever_their_values_and_also_those_that_end():
+    every = record(0, *(measure(f"label {it}", "p50", 0.0) for it in range(13)))
+    assert only([every]).needed == 17
+    assert only([every, record(1, measure("label 1", "p50", 0.1))]).needed == 17
+    assert only(nights([0.0])).needed == 13

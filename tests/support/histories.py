@@ -1,6 +1,7 @@
 """Records of nightly comparisons with an anchor, and of the services behind them."""
 
 import hashlib
+import json
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
@@ -9,6 +10,7 @@ import numpy as np
 from support.compare_folder import ENVIRONMENT
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
+from tollgate.report.json_model import plain
 
 FIRST = datetime(2026, 1, 1, 1, 17, tzinfo=timezone.utc)
 ANCHOR = SideRecord("base", "1a2b3c4 (v1.2)", "1a2b3c4" + 33 * "0", None)
@@ -67,3 +69,16 @@ def changed(records, **fields):
     """The last record with other fields of its execution."""
     (execution,) = records[-1].executions
     return replace(records[-1], executions=(replace(execution, **fields),))
+
+
+def line(record):
+    """As a file has it."""
+    return json.dumps(plain(record)) + "\n"
+
+
+def leave(record, reports):
+    """The folder of its run, with the record in it."""
+    run = reports / record.run
+    run.mkdir(parents=True)
+    (run / "history.jsonl").write_text(line(record))
+    return run

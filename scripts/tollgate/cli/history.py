@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 from tollgate.base import paths
@@ -32,14 +34,22 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--gate",
         action="store_true",
-        help=f"exit with {ExitCode.FAIL:d} for a rise beyond the effect since the anchor, or a new "
-        "step upwards",
+        help=f"exit with {ExitCode.FAIL:d} for a rise beyond the effect since the anchor, a new "
+        "step upwards, or another FAIL of the newest run",
     )
     parser.add_argument(
         "--newest", type=_count, default=7, metavar="N", help="a step counts for N runs (7)"
     )
-    parser.add_argument(
+    newest = parser.add_mutually_exclusive_group()
+    newest.add_argument(
         "--anchor", metavar="REVISION", help="only comparisons with this; by default the newest's"
+    )
+    newest.add_argument(
+        "--run",
+        type=Path,
+        metavar="FOLDER",
+        help="the gate is that of this run, with its anchor, e.g. reports/latest; by default the "
+        "newest run of each execution decides",
     )
     parser.add_argument(
         "--repository",
@@ -55,48 +65,69 @@ def show(arguments: argparse.Namespace) -> int:
     """Print the history; the exit code is that of the gate, if it is asked for."""
     if not arguments.repository.is_dir():
         raise UserError(f"--repository {arguments.repository} is no folder")
-    records = files.read(arguments.places or [paths.HISTORY], _warn)
+    if arguments.anchor == "":
+        raise UserError("--anchor is empty: name the release")
+    run = files.of_run(arguments.run) if arguments.run else None
+    records = files.read(_places(arguments), _warn)
     if arguments.to:
         new = files.collect(records, arguments.to)
         print(f"{arguments.to}: {new} of {len(records)} records were new")
-    found = series.executions(records, arguments.anchor)
+    found = series.executions(records, arguments.anchor, run and run.id)
     gating = [it for it in found if it.anchor]
-    if not gating and (arguments.gate or arguments.anchor):
-        what = f"with {arguments.anchor!r}" if arguments.anchor else "with an anchor"
-        raise UserError(
-            f"none of {len(records)} runs is a comparison {what}: make one with "
-            "BASE=REVISION tollgate run -compare"
-        )
+    if not gating and (arguments.gate or arguments.anchor or run):
+        raise UserError(_no_gate(arguments, len(records)))
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-    def log(old: str, new: str) -> list[str] | None:
-        return _log(arguments.repository, old, new)
-
+    log = partial(_log, arguments.repository)
     for each in found:
         print(*text.lines(each, arguments.newest, log, colour), "", sep="\n")
     if not gating:
         return ExitCode.PASS
-    reasons = [it for each in gating for it in text.reasons(each, arguments.newest)]
-    print(*text.summary(records, reasons, arguments.newest), sep="\n")
+    reasons = text.reasons(gating, arguments.newest)
+    print(*text.summary(gating, reasons, arguments.newest), sep="\n")
     return ExitCode.FAIL if arguments.gate and reasons else ExitCode.PASS
+
+
+def _places(arguments: argparse.Namespace) -> list[Path]:
+    """A run's own record is enough where the history does not have it."""
+    if not arguments.run:
+        return arguments.places or [paths.HISTORY]
+    known = [paths.HISTORY] if paths.HISTORY.exists() else []
+    return [*(arguments.places or known), arguments.run]
+
+
+def _no_gate(arguments: argparse.Namespace, records: int) -> str:
+    if arguments.run:
+        return (
+            f"{arguments.run} measured nothing that can gate: it compares nothing, or it was too "
+            "short; see its verdict.md"
+        )
+    what = f"with {arguments.anchor!r}" if arguments.anchor else "with an anchor"
+    return (
+        f"none of {records} runs is a comparison {what}: make one with "
+        "BASE=REVISION tollgate run -compare"
+    )
 
 
 def _warn(line: str) -> None:
     print(f"tollgate: {line}", file=sys.stderr)
 
 
-def _log(root: Path, old: str, new: str) -> list[str] | None:
+def _log(root: Path, old: str, new: str) -> list[str] | str:
+    """The commits behind one, up to another; or in words why they are not known."""
+    if not shutil.which("git"):
+        return "git is not on PATH: install it"
     # Records may be those of others: what is no commit could be an option of git.
-    if not all(re.fullmatch("[0-9a-f]{7,64}", it) for it in (old, new)):
-        return None
+    are_commits = all(re.fullmatch("[0-9a-f]{7,64}", it) for it in (old, new))
+    what = ("log", "--format=%h %s", f"--max-count={_COMMITS + 1}", f"{old}..{new}")
     try:
-        found = git.ask(
-            root, "log", "--format=%h %s", f"--max-count={_COMMITS + 1}", f"{old}..{new}"
-        )
+        git.demand(root, "rev-parse", "--git-dir")  # no checkout, or one of another user
+        found = git.ask(root, *what) if are_commits else None
+        is_shallow = found is None and git.is_shallow(root)
     except (git.GitError, OSError) as problem:
-        raise UserError(f"--repository {root}: {problem}") from None
+        return f"{problem}; name another --repository"
     if found is None:
-        return None
+        step = git.SHALLOW if is_shallow else "`git fetch` it, or name another --repository"
+        return f"{old[:7]}..{new[:7]} is not in this repository: {step}"
     lines = found.splitlines()
     return [*lines[:_COMMITS], "..."] if len(lines) > _COMMITS else lines
 

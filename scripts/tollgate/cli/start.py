@@ -49,6 +49,9 @@ def _begin(name: str) -> None:
     signal.signal(signal.SIGINT, lambda *_: _end(name))
     # Python would truncate compiled modules there, and no command could import them any more.
     sys.dont_write_bytecode |= resource.getrlimit(resource.RLIMIT_FSIZE) != UNLIMITED
+    if sys.stdout:
+        # A label that its encoding lacks ends no command. Standard error has that by itself.
+        sys.stdout.reconfigure(errors="replace")
     from tollgate.base import terminal
 
     terminal.guard()  # before Taurus's log takes standard output

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ _LINES = "*.jsonl"
 _OWN = "history.jsonl"
 #: JSON lines of a run's folder that are no history.
 _OTHERS = ("workers.jsonl", "workers-cpu.jsonl")
+#: By how much the clock of another machine may be ahead.
+_AHEAD = timedelta(days=1)
+Warn = Callable[[str], object]
 
 
 def add(run: Path, known: Judged, is_shared: bool) -> None:
@@ -41,23 +45,30 @@ def add(run: Path, known: Judged, is_shared: bool) -> None:
 
 
 def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
-    """Write each run's file into a folder, unless it is there; returns how many were new."""
-    return sum(_write(it, folder) is not None for it in found)
+    """Write each run's file into a folder, unless it is there as it should be; returns how many
+    were written."""
+    return sum(_write(it, folder) for it in found)
 
 
-def read(
-    places: Sequence[Path], warn: Callable[[str], object] = lambda _: None
-) -> list[HistoryRecord]:
+def of_run(run: Path) -> HistoryRecord:
+    """The record in a run's folder. Raises UserError, one line."""
+    own = run / _OWN
+    if not own.is_file():
+        raise UserError(f"{run} left no record: see its bzt.log")
+    return read([own])[-1]
+
+
+def read(places: Sequence[Path], warn: Warn = lambda _: None) -> list[HistoryRecord]:
     """The records of files and folders, each run once, oldest first. A folder's are those of its
     files of JSON lines, and of each run and each folder `history` below it. warn: gets a line about
-    each folder without any, where others have some. Raises UserError, one line."""
+    each file and record that is left out, and about each folder without any, where others have
+    some. Raises UserError, one line."""
     known: dict[str, HistoryRecord] = {}
     empty = []
     for place in places:
-        files = [*_files(place)]
-        for file in files:
-            known |= {it.id: it for it in _lines(file)}
-        if not files:
+        found = {it.id: it for file in _files(place) for it in _lines(file, warn)}
+        known |= found
+        if not found:
             empty.append(
                 f"{place} has no records of runs ({_LINES}): each run leaves one in "
                 f"reports/{HISTORY.name}, but for those that are INVALID or interrupted"
@@ -66,20 +77,20 @@ def read(
                 raise UserError(f"{empty[-1]}; make a run, or name another file or folder")
     for line in empty:
         warn(line)
-    return sorted(known.values(), key=lambda it: (it.started, it.run, it.id))
+    return sorted(known.values(), key=lambda it: (it.began, it.run, it.id))
 
 
-def _write(record: HistoryRecord, folder: Path) -> Path | None:
-    """None where the file is there already."""
-    path = folder / f"{record.run}-{record.id[:8]}.jsonl"
-    if path.exists():
-        return None
+def _write(record: HistoryRecord, folder: Path) -> bool:
+    """Whether it was not there yet, or not as it should be."""
+    path, line = folder / f"{record.run}-{record.id[:8]}.jsonl", _line(record)
+    if path.is_file() and path.read_bytes() == line.encode():
+        return False
     folder.mkdir(parents=True, exist_ok=True)
     # Another job may write the same run's file at this moment: each makes its own first.
     own = folder / f".{os.urandom(8).hex()}"
-    atomic.write(own, _line(record))
+    own.write_text(line, encoding="utf-8")
     own.replace(path)
-    return path
+    return True
 
 
 def _line(record: HistoryRecord) -> str:
@@ -97,21 +108,30 @@ def _files(place: Path) -> Iterator[Path]:
     yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in _OTHERS)
 
 
-def _lines(file: Path) -> Iterator[HistoryRecord]:
+def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:
     try:
-        text = file.read_text(encoding="utf-8")
+        # A line may hold a U+2028, at which `splitlines` would cut it.
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise UserError(f"{file} can't be read: {problem}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    if not any(map(str.strip, lines)):
+        warn(f"{file} holds no record: take it from the artifacts with --to, or delete it")
+    latest = datetime.now(timezone.utc) + _AHEAD
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield records.parse(HistoryRecord, _object(line))
+            record = records.parse(HistoryRecord, _object(line))
         except (ValueError, RecursionError) as problem:
             raise UserError(
                 f"{file}:{number} is no record of a run: {problem}; remove the line, or name "
                 "the files that are"
             ) from None
+        if record.began <= latest:
+            yield record
+        else:
+            when = f"started is {shown(record.started)}, more than a day from now"
+            warn(f"{file}:{number} is left out: {when}; remove the line, or set the clock")
 
 
 def _object(line: str) -> dict[str, Any]:

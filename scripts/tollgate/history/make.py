@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from tollgate.compare.model import SHARES
 from tollgate.compare.result import Comparison
+from tollgate.compare.words import cases
 from tollgate.history.model import (
     POINTS,
     RATIO,
@@ -15,6 +17,7 @@ from tollgate.history.model import (
     HistoryRecord,
     Measure,
 )
+from tollgate.judge.verdicts import FAIL, RunVerdict
 from tollgate.record import manifest
 from tollgate.report.pages.run.write import Judged
 from tollgate.report.pages.runs import read
@@ -44,7 +47,17 @@ def record_of(run: Path, known: Judged) -> HistoryRecord | None:
         verdict=known.verdict.verdict,
         environment=known.record.environment,
         executions=tuple(it for it in made if it.measures),
+        failed=tuple(_failed(known.verdict)),
     )
+
+
+def _failed(verdict: RunVerdict) -> Iterator[str]:
+    """Of a comparison the measures say what its metrics decided."""
+    for each in verdict.executions:
+        decided = {it.line_with_reason for it in cases(each.comparison)}
+        for it in each.reasons:
+            if it.verdict == FAIL and it.text not in decided:
+                yield each.named(it).text
 
 
 def _compared(name: str, found: Comparison) -> HistoryExecution:

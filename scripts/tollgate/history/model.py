@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from tollgate.base import records
 from tollgate.base.fields import Digest, Positive, Text
+from tollgate.base.text import shown
 from tollgate.compare.record import SideRecord
 from tollgate.judge.verdicts import VerdictName
 from tollgate.record.environment import Environment
@@ -18,6 +21,13 @@ TITLE = "A line of Tollgate's history"
 VERSION = 1
 #: Units of what a comparison found: both are held against 0, and neither depends on the machine.
 RATIO, POINTS = "ratio", "points"
+
+
+def _time(text: str) -> str:
+    with suppress(ValueError):
+        if datetime.fromisoformat(text).tzinfo is not None:
+            return text
+    raise ValueError(f"{shown(text)} is no time in ISO 8601 with its time zone")
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class HistoryRecord:
     """The name of the run's folder."""
     kind: Text
     """The kind of run."""
-    started: Text
+    started: Annotated[Text, AfterValidator(_time)]
     """When it began, in ISO 8601 with its time zone."""
     verdict: VerdictName
     """The run's verdict."""
@@ -91,6 +101,13 @@ class HistoryRecord:
     """The machine, the versions and the commit of the suite."""
     executions: tuple[HistoryExecution, ...]
     """The executions that measured something."""
+    failed: tuple[str, ...] = ()
+    """The reasons of a FAIL that are no deciding metric of a comparison, in words."""
+
+    @property
+    def began(self) -> datetime:
+        """When it began."""
+        return datetime.fromisoformat(self.started)
 
     def commit_of(self, execution: HistoryExecution) -> str | None:
         """The commit that was measured, as git takes it; where it had changes, the one below them.

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
 from tollgate.stats.changes import LEAST
-from tollgate.stats.steps import Step, is_above, steps
+from tollgate.stats.steps import BEFORE, Step, is_above, steps
 
 #: How often a night may find a step in any of all series that gate, were nothing ever to change:
 #: less than once in the 91 nights of a quarter.
@@ -113,6 +113,8 @@ class Execution:
     series: tuple[Series, ...]
     left_out: int
     """Runs of the same execution that are not comparable."""
+    needed: int = 0
+    """Runs below which no step can be found."""
 
     @property
     def anchor(self) -> SideRecord | None:
@@ -153,11 +155,15 @@ class Move:
     of: tuple[tuple[Series, Step], ...]
 
 
-def executions(records: Sequence[HistoryRecord], anchor: str | None = None) -> list[Execution]:
+def executions(
+    records: Sequence[HistoryRecord], anchor: str | None = None, run: str | None = None
+) -> list[Execution]:
     """What is comparable with the newest run of each execution. records: oldest first. anchor: a
-    revision, the beginning of one, or an address; of comparisons with others nothing counts."""
+    revision, the beginning of one, or an address; of comparisons with others nothing counts. run:
+    the id of one of them, to give only its executions, as if it were the newest."""
+    last = next((at for at, it in enumerate(records, 1) if it.id == run), len(records))
     runs: dict[tuple[str, str], list[tuple[HistoryRecord, HistoryExecution]]] = defaultdict(list)
-    for record in records:
+    for record in records[:last]:
         for it in record.executions:
             if anchor is None or (it.anchor and _is(it.anchor, anchor)):
                 runs[record.kind, it.name].append((record, it))
@@ -167,8 +173,9 @@ def executions(records: Sequence[HistoryRecord], anchor: str | None = None) -> l
         left_out = len(every) - len(alike)
         found.append(Execution(kind, name, alike, tuple(_series(alike)), left_out))
     # Those that gate share what may be falsely found; each of the others has it alone.
-    gating = [it for each in found if each.anchor for it in each.series if it.is_current]
-    return [_with_steps(it, gating if it.anchor else it.series) for it in found]
+    gating = sum(len(it.series) for it in found if it.anchor)
+    found = [_with_steps(it, gating if it.anchor else len(it.series)) for it in found]
+    return [it for it in found if run in (None, it.runs[-1][0].id)]
 
 
 def _is(side: SideRecord, wanted: str) -> bool:
@@ -192,13 +199,21 @@ def _series(runs: Sequence[tuple[HistoryRecord, HistoryExecution]]) -> Iterator[
         yield Series(*key, at, measures, is_current=at[-1] == len(runs) - 1)
 
 
-def _with_steps(execution: Execution, among: Sequence[Series]) -> Execution:
-    varied = max(1, sum(len({*it.values}) > 1 for it in among))
+def _with_steps(execution: Execution, among: int) -> Execution:
+    """among: how many series share the error. All count, whatever their values: with a number that
+    depends on these, a later run could take back a step."""
+    false_alarm = FALSE_ALARM / max(1, among)
     series = (
-        replace(it, steps=tuple(steps(it.values, FALSE_ALARM / varied, _least(it))))
+        replace(it, steps=tuple(steps(it.values, false_alarm, _least(it))))
         for it in execution.series
     )
-    return replace(execution, series=tuple(series))
+    return replace(execution, series=tuple(series), needed=_needed(false_alarm))
+
+
+@cache
+def _needed(false_alarm: float) -> int:
+    """Of all series, one that always rises shows its first step after the fewest runs."""
+    return steps(range(BEFORE), false_alarm, 0)[0].seen + 1
 
 
 def _least(series: Series) -> float:

@@ -5,36 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.base.text import format_number, one_line
-from tollgate.history.model import POINTS, HistoryRecord, Measure
+from tollgate.history.model import POINTS, Measure
 from tollgate.history.series import Execution, Move, Series
 from tollgate.judge.verdicts import FAIL, PASS, unit_suffix
 from tollgate.record.environment import Environment
 from tollgate.report.table import CODE, INFORMATIONAL, VERDICT, Column, Table, to_console
 from tollgate.stats.steps import Step
 
-#: The lines of `git log` from one commit to another, the newest first; None where git knows one of
-#: them not.
-Log = Callable[[str, str], list[str] | None]
+#: The lines of `git log` from one commit to another, the newest first; or why there are none, in
+#: words.
+Log = Callable[[str, str], list[str] | str]
 _SHORT = 7
 _COLUMNS = (Column("", VERDICT), Column("label", CODE), Column("metric"))
 
 
-def reasons(execution: Execution, newest: int) -> list[str]:
-    """Why the gate fails: a line for each series. newest: of so many runs each step counts."""
-    found = []
+def reasons(gating: Sequence[Execution], newest: int) -> list[str]:
+    """Why the gate fails: a line for each series that has risen, and for each other FAIL of the
+    newest runs. newest: of so many runs each step counts."""
+    found = [it for each in gating for it in _risen(each, newest)]
+    runs = (each.runs[-1][0] for each in gating)
+    found += (f"{it.run}: {text}" for it in runs for text in it.failed)
+    return [*dict.fromkeys(map(one_line, found))]
+
+
+def _risen(execution: Execution, newest: int) -> Iterator[str]:
     for each in execution.series:
         where = f"{execution.name}: {each.name}"
         if each.is_risen:
             limit = _change(each, each.effect)
-            found.append(
+            yield (
                 f"{where} has risen by {_change(each, each.rise)} since the anchor: more "
                 f"than the effect of {limit.lstrip('+')}, beyond doubt"
             )
         for step in each.newly_risen(newest):
-            runs = len(each.measures) - step.seen
-            when = "with the newest run" if runs == 1 else f"{runs} runs ago"
-            found.append(f"{where} has a step of {_step(each, step)}, known {when}")
-    return found
+            ago = len(each.measures) - 1 - step.seen
+            when = f"{_runs(ago)} ago" if ago else "with the newest run"
+            yield f"{where} has a step of {_step(each, step)}, known {when}"
 
 
 def lines(execution: Execution, newest: int, log: Log, colour: bool = False) -> Iterator[str]:
@@ -46,14 +52,18 @@ def lines(execution: Execution, newest: int, log: Log, colour: bool = False) -> 
 
 
 def _heading(execution: Execution) -> str:
-    dates = [record.started[:10] for record, _ in execution.runs]
-    anchor, runs = execution.anchor, len(dates)
-    against = f" against {one_line(anchor.description)}" if anchor else ""
-    text = f"{execution.kind}, {one_line(execution.name)}{against}: {runs} run{'s' * (runs > 1)}"
-    text += f", {dates[0]} to {dates[-1]}"
+    days = [record.began.date() for record, _ in execution.runs]
+    anchor = execution.anchor
+    against = f" against {anchor.description}" if anchor else ""
+    text = f"{execution.kind}, {execution.name}{against}: {_runs(len(days))}"
+    text += f", {days[0]} to {days[-1]}"
     if execution.left_out:
         text += f"; {execution.left_out} with another anchor, setup or machine left out"
-    return text
+    return one_line(text)
+
+
+def _runs(number: int) -> str:
+    return f"{number} run{'s' * (number != 1)}"
 
 
 def _table(execution: Execution, newest: int) -> Table:
@@ -82,26 +92,25 @@ def _verdict(series: Series, newest: int) -> str:
 def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
     """A step: what moved, between which runs, and what else was different."""
     before, last = (execution.runs[it][0] for it in (move.before, move.last))
-    yield ""
-    yield ", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of)
-    known = min(execution.runs[each.at[step.seen]][0].started for each, step in move.of)
-    yield f"  between {before.run} and {last.run}, known since {known[:10]}"
-    yield from (f"  {it}" for it in _commits(execution.commit(move.before), execution, move, log))
+    known = min(execution.runs[each.at[step.seen]][0].began for each, step in move.of)
+    found = [f"between {before.run} and {last.run}, known since {known.date()}"]
+    found += _commits(execution.commit(move.before), execution.commit(move.last), log)
     if others := _differences(before.environment, last.environment):
-        yield f"  also changed: {', '.join(others)}"
+        found.append(f"also changed: {', '.join(others)}")
+    yield ""
+    yield one_line(", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of))
+    yield from (f"  {one_line(it)}" for it in found)
 
 
-def _commits(old: str | None, execution: Execution, move: Move, log: Log) -> list[str]:
-    new = execution.commit(move.last)
+def _commits(old: str | None, new: str | None, log: Log) -> list[str]:
     if old is None or new is None:
         return ["which commits lie between is not known: a run had none"]
     if old.startswith(new) or new.startswith(old):
         return [f"both runs measured {old[:_SHORT]}: no commit of this repository did it"]
     found = log(old, new)
-    if found is None:
-        both = f"{old[:_SHORT]}..{new[:_SHORT]}"
-        return [f"{both} is not in this repository: `git fetch` it, or name another --repository"]
-    return [one_line(it) for it in found] or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
+    if isinstance(found, str):
+        return [f"which commits lie between is not known: {found}"]
+    return found or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
 
 
 def _differences(old: Environment, new: Environment) -> list[str]:
@@ -145,14 +154,18 @@ def _change(series: Series, amount: float) -> str:
     return f"{text if float(text) else text.lstrip('+-')} {unit}"
 
 
-def summary(records: Sequence[HistoryRecord], found: Sequence[str], newest: int) -> Iterator[str]:
+def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> Iterator[str]:
     """The gate's answer. found: its reasons."""
     if not found:
-        runs = f"{len(records)} run{'s' * (len(records) > 1)}"
-        yield (
-            f"{PASS}: nothing has risen since the anchor beyond its effect, and the newest "
-            f"{newest} of {runs} found no step upwards"
-        )
+        steps = "; ".join(dict.fromkeys(_no_step(it, newest) for it in gating))
+        yield f"{PASS}: nothing has risen since the anchor beyond its effect; {steps}"
         return
     yield f"{FAIL}: {len(found)} reason{'s' * (len(found) > 1)}"
     yield from (f"  {FAIL} {it}" for it in found)
+
+
+def _no_step(execution: Execution, newest: int) -> str:
+    runs = len(execution.runs)
+    if runs < execution.needed:
+        return f"no step can be found among {_runs(runs)}"
+    return f"the newest {min(newest, runs)} of {_runs(runs)} found no step upwards"

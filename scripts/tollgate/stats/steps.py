@@ -61,10 +61,9 @@ class Step:
 
 
 def steps(series: Sequence[float], false_alarm: float, least: float) -> list[Step]:
-    """All steps, oldest first. series: none below 0, oldest
-    first. false_alarm: how often a night finds
-    a step, of either direction, where there is none. least: by which share a level moves at least.
-    """
+    """All steps, oldest first. series: none below 0, oldest first. false_alarm: how often a night
+    finds a step, of either direction, where there is none. least: by which share a level moves at
+    least."""
     values = np.asarray(series, float)
     places: list[tuple[int, int, int, int]] = []
     start = 0

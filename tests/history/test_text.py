@@ -1,0 +1,51 @@
+"""What the gate says: its reasons, and among how many runs there are none."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from support.histories import ANCHOR, measure, nights, noise, record, stepped
+from tollgate.history import text
+from tollgate.history.series import executions
+
+NEWEST = 7
+LOST = "compare: reload of fork 1 lost 3 requests"
+
+
+def said(records):
+    """The lines of the gate."""
+    gating = [it for it in executions(records) if it.anchor]
+    return [*text.summary(gating, text.reasons(gating, NEWEST), NEWEST)]
+
+
+def test_since_when_a_step_is_known_is_counted_from_the_newest_run():
+    changes = np.expm1(stepped(48, (40, 0.045)) + noise(np.random.default_rng(1), 48, wild=0))
+    seen = executions(nights(changes))[0].series[0].steps[0].seen
+    for ago, when in enumerate(("with the newest run", "1 run ago", "2 runs ago")):
+        (_, reason) = said(nights(changes[: seen + 1 + ago]))
+        assert reason.endswith(f", known {when}")
+
+
+def test_a_pass_counts_the_runs_that_gate_and_says_where_they_are_too_few_for_a_step():
+    passed = "PASS: nothing has risen since the anchor beyond its effect; "
+    later = replace(ANCHOR, description="9f8e7d6 (v1.3)", revision="9f8e7d6" + 33 * "0")
+    others = [
+        record(1, measure("sum", "p95", 9.0, effect=False), kind="check", anchor=None),
+        record(2, measure("sum", "p50", 0.0), anchor=later),
+    ]
+    for runs, end in (
+        (1, "no step can be found among 1 run"),
+        (12, "no step can be found among 12 runs"),
+        (13, "the newest 7 of 13 runs found no step upwards"),
+    ):
+        assert said([*others, *nights([0.0] * (runs + 3))[3:]]) == [passed + end]
+
+
+def test_a_fail_of_the_newest_run_that_is_no_metric_is_a_reason_once_and_one_of_before_is_none():
+    records = nights([0.0, 0.0])
+    failed = replace(records[1], failed=(LOST,))
+    assert said([records[0], failed]) == ["FAIL: 1 reason", f"  FAIL {failed.run}: {LOST}"]
+    two = replace(failed.executions[0], name="other")
+    both = replace(failed, executions=(*failed.executions, two))
+    assert said([records[0], both]) == said([records[0], failed])
+    assert said([replace(records[0], failed=(LOST,)), records[1]])[0].startswith("PASS")
