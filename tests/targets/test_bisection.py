@@ -237,6 +237,29 @@ def test_a_user_for_whom_git_looks_for_no_bare_repository_has_one_all_the_same(
     assert found.found == (shas[2],)
 
 
+def test_a_start_that_was_cut_off_begins_anew(made, begin, monkeypatch):
+    def cut_off(*_):
+        raise KeyboardInterrupt
+
+    shas = history(made, "fast", "slow")
+    with monkeypatch.context() as patch:
+        patch.setattr(Bisection, "_bisect", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            begin(shas[0])
+    found = begin(shas[0])
+    assert drive(found, Grep(made)) is None
+    assert found.found == (shas[2],)
+
+
+def test_one_that_is_broken_names_the_folder_without_which_it_goes_on(made, begin):
+    shas = history(made, "fast", "slow")
+    found = begin(shas[0])
+    (found.folder / "objects" / "info" / "alternates").unlink()
+    said = rf"^`git \S+` failed in {found.folder}: .*: remove {found.folder}, and the same command"
+    with pytest.raises(GitError, match=said):
+        drive(found, Grep(made))
+
+
 #: Is told where it lies, where the user's repository is, both ends, and the commit at which it
 #: stays.
 DRIVER = """

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ import support
 from support.git_repos import SERVER, repo
 from tollgate.base.text import UserError
 from tollgate.targets import builds as module
-from tollgate.targets import leftovers, lock, pm2
+from tollgate.targets import leftovers, lock, packages, pm2
 from tollgate.targets.builds import Builds, NotBuiltError
 from tollgate.targets.packages import Provision
 from tollgate.targets.sides import Source
@@ -131,6 +132,8 @@ def test_another_way_to_build_is_another_build(made, builds, tmp_path):
         ({"install": "echo no such thing; false"}, r"failed for {}: no such thing \(all of it: /"),
         ({"install": "true", "build": "false"}, r"`false` failed for {}: it said nothing"),
         ({"install": "rm app/server.js"}, r"^{} has no app/server\.js$"),
+        # It is npm that can't resolve it, and not the machine.
+        ({"install": "echo Could not resolve dependency; false"}, "not resolve dependency"),
     ],
 )
 def test_a_commit_that_can_t_be_built_is_told_and_leaves_nothing(made, builds, provision, said):
@@ -140,6 +143,72 @@ def test_a_commit_that_can_t_be_built_is_told_and_leaves_nothing(made, builds, p
         its.provide(commit, commit)
     assert made.state() == before
     assert list(its.place.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ENOSPC: no space left on device, write",
+        "getaddrinfo EAI_AGAIN packages.example.org",
+        "curl: (6) Could not resolve host: example.org",
+    ],
+)
+def test_what_the_machine_is_to_blame_for_is_not_put_on_the_commit(made, builds, said):
+    commit, its = made.git("rev-parse", "HEAD"), builds(install=f"echo '{said}'; echo no; false")
+    told = rf" failed for {commit[:7]}: no \(.*\); with that mended, the same command goes on$"
+    with pytest.raises(UserError, match=told):
+        its.provide(commit, commit)
+    assert list(its.place.iterdir()) == []
+
+
+def test_neither_are_a_missing_program_and_a_full_disk(made, builds, monkeypatch):
+    commit = made.git("rev-parse", "HEAD")
+    monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", ("no-such-npm", "ci"))
+    said = rf"^no-such-npm is not on PATH: install it for {commit[:7]}; with that mended, the same"
+    with pytest.raises(UserError, match=said):
+        builds().provide(commit, commit)
+    monkeypatch.setattr(module.room, "free", lambda _: 0)
+    with pytest.raises(UserError, match=r"; with that mended, the same command goes on$"):
+        builds(install="false").provide(commit, commit)
+
+
+def test_half_of_a_build_is_none(made, builds, tmp_path, monkeypatch):
+    def cut_off(*_):
+        raise KeyboardInterrupt
+
+    commit = made.git("rev-parse", "HEAD")
+    its = builds(install=f"echo >> '{tmp_path}/times'")
+    shutil.rmtree(its.provide(commit, commit))
+    assert not its.has(commit)
+    its.provide(commit, commit)
+    assert its.has(commit)
+    assert lines(tmp_path / "times") == 2
+    monkeypatch.setattr(module.checkout, "remove", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        its.keep(())
+    assert its.folder(commit).exists()
+    assert not its.has(commit)
+
+
+def test_a_commit_without_the_app_s_folder_says_so(made, state):
+    first = made.git("rev-parse", "HEAD")
+    made.commit("http", "services/web/web.js")
+    folder = made.root / "services" / "web"
+    app = pm2.App("web", 4000, "fork", 1, script=f"{folder}/web.js", cwd=str(folder))
+    its = Builds.of(Source(made.root, folder, folder), app, Provision(install="true"), state)
+    with pytest.raises(NotBuiltError, match=rf"^{first[:7]} has no services/web: take a later"):
+        its.provide(first, first)
+
+
+def test_a_good_without_a_lock_file_is_refused_where_packages_are_needed(made, builds):
+    made.git("rm", "--quiet", "package-lock.json")
+    commit = made.commit("no lock file")
+    assert builds().provide(commit, commit).exists()
+    made.write("node_modules/it/index.js", "")
+    builds().clear()
+    said = rf"^{commit[:7]} has no lock file in \., by which .* name an `install` command"
+    with pytest.raises(NotBuiltError, match=said):
+        builds().provide(commit, commit)
 
 
 def test_a_commit_with_a_submodule_can_t_be_built(made, builds, tmp_path):

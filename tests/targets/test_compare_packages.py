@@ -120,6 +120,34 @@ def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, monkeypa
     assert given(folder) == "installed"
 
 
+@pytest.mark.parametrize(
+    ("scripts", "said"),
+    [
+        ({"postinstall": "patch-package"}, "installed"),
+        ({"prepare": "husky && node make.js"}, "installed"),
+        ({"prepare": "husky || true", "test": "node --test"}, "the same as head's"),
+    ],
+)
+def test_packages_that_a_script_of_the_service_may_change_are_not_shared(
+    base, given, root, monkeypatch, scripts, said
+):
+    monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", ("mkdir", "node_modules"))
+    folder = base("1.0.0")
+    for place in (folder, root):
+        described = json.loads((place / "package.json").read_text())
+        (place / "package.json").write_text(json.dumps(described | {"scripts": scripts}))
+    assert given(folder) == said
+
+
+def test_what_installs_git_s_hooks_is_told_to_install_none(base, given, monkeypatch):
+    command = ("/bin/sh", "-c", "env > seen")
+    monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", command)
+    folder = base()
+    assert given(folder) == "installed"
+    seen = {*(folder / "seen").read_text().splitlines()}
+    assert {"HUSKY=0", "HUSKY_SKIP_INSTALL=1", "SKIP_INSTALL_SIMPLE_GIT_HOOKS=1"} <= seen
+
+
 @pytest.mark.parametrize("who", ["base", "both"])
 def test_packages_that_are_part_of_the_checkout_are_not_shared(tmp_path, given, root, who):
     linked = project(tmp_path / "linked", "3.0.0", dependency="file:./lib-says")

@@ -146,6 +146,11 @@ def test_a_base_that_git_does_not_know_is_refused_with_what_to_do(clone, name):
     assert said.startswith(f"BASE is {name!r}, and git knows no such commit in {clone.root}: `git")
 
 
+def test_a_branch_that_the_remote_alone_has_is_named_as_git_knows_it(clone):
+    clone.git("branch", "--delete", "--force", "main")
+    assert refused(clone.root, "main").endswith(f"in {clone.root}: did you mean 'origin/main'?")
+
+
 def test_a_shallow_clone_without_the_merge_base_says_how_to_get_it(clone, tmp_path):
     shallow = clone.clone(tmp_path / "shallow", "--depth=1", "--no-single-branch")
     shallow.git("update-ref", "refs/remotes/origin/HEAD", "origin/main")

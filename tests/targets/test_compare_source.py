@@ -1,12 +1,14 @@
 """Where the code of an app lies, and what both sides get that git does not have."""
 
 import json
+import os
 
 import pytest
 
 from support.git_repos import repo
 from tollgate.base.settings import SettingError
 from tollgate.targets import checkout, lock, packages, pm2, sides
+from tollgate.targets.git import GitError
 from tollgate.targets.packages import PackagesError, Provision
 from tollgate.targets.sides import Source
 
@@ -48,6 +50,15 @@ def test_a_script_in_no_repository_and_one_behind_a_link_are_refused(made, tmp_p
     (tmp_path / "link").symlink_to(made.root)
     with pytest.raises(SettingError, match="through a link: name it by its path in /"):
         Source.of(app(tmp_path / "link"))
+
+
+def test_a_repository_that_git_does_not_trust_is_refused_with_how_to_trust_it(made, monkeypatch):
+    for name in ("GLOBAL", "SYSTEM"):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", os.devnull)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    said = rf"^fatal: .*: call `git config --global --add safe\.directory {made.root}\S*`$"
+    with pytest.raises(GitError, match=said):
+        Source.of(app(made.root))
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,11 @@ class CompareSetup:
 
 def read_setup(settings: Mapping[str, object], environment: Mapping[str, str]) -> CompareSetup:
     """Raises SettingError. An empty variable counts as unset, as it does for the apps."""
+    if not isinstance(settings, Mapping):
+        raise SettingError(
+            f"modules.compare is {settings!r}: name one of its settings, as in "
+            "modules.compare.budget=5m"
+        )
     given = {name: value for name, value in environment.items() if value}
     found = read(CompareSettings, settings, "modules.compare", given, VARIABLES)
     urls = _urls(found)

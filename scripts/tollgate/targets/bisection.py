@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.exit_codes import ExitCode
-from tollgate.base.processes import defer_signals, run_to_end
+from tollgate.base.processes import TooLongError, defer_signals, run_to_end
 from tollgate.targets import git
 from tollgate.targets.git import GitError
 
@@ -97,25 +97,30 @@ class Bisection:
     def of(cls, folder: Path, root: Path, span: Span) -> Bisection:
         """The one in a folder, which begins where there is none. root: the user's repository.
         Raises GitError."""
-        made = cls(folder)
-        if (folder / "BISECT_LOG").is_file():
-            return made
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        # Of the user's they are: any other format of names would find no object.
+        if folder.is_dir():
+            return cls(folder)
+        # Aside until it is whole: what was cut off would neither begin nor go on.
+        made = cls(folder.with_name(f"{folder.name}~"))
+        shutil.rmtree(made.folder, ignore_errors=True)
+        made.folder.mkdir(parents=True)
+        # Of the user's they are: any other format of names would find no object. An older git has
+        # one alone, and no such option.
         kind = git.demand(root, "rev-parse", "--show-object-format")
-        git.demand(folder, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        other = ["--object-format=sha256"] if kind == "sha256" else []
+        git.demand(made.folder, "init", "--quiet", "--bare", "--template=", *other)
         objects, shallow = (
             (root / git.demand(root, "rev-parse", "--git-path", name)).resolve()
             for name in ("objects", "shallow")
         )
-        (folder / "objects" / "info").mkdir(exist_ok=True)
-        (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+        info = made.folder / "objects" / "info"
+        info.mkdir(exist_ok=True)
+        (info / "alternates").write_text(f"{objects}\n", encoding="utf-8")
         if shallow.is_file():
-            shutil.copyfile(shallow, folder / "shallow")
+            shutil.copyfile(shallow, made.folder / "shallow")
         made._ask("update-ref", "--no-deref", "HEAD", span.bad)
         made._bisect("start", span.bad, span.good, *span.apart)
-        return made
+        made.folder.rename(folder)
+        return cls(folder)
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -153,18 +158,25 @@ class Bisection:
             return False
 
     def _ask(self, *words: str) -> str:
-        # By its name: the user's configuration may keep git from finding bare repositories.
-        return git.demand(self.folder, "--git-dir=.", *words)
+        try:
+            # By its name: the user's configuration may keep git from finding bare repositories.
+            return git.demand(self.folder, "--git-dir=.", *words)
+        except GitError as problem:
+            step = f"remove {self.folder}, and the same command goes on"
+            raise GitError(f"{problem}: {step}") from None
 
     def _bisect(self, *words: str) -> None:
         # Half of a mark would be neither: no signal reaches git in its session.
-        with defer_signals():
-            done = run_to_end(
-                git.command("--git-dir=.", "bisect", *words),
-                folder=self.folder,
-                environment=git.environment(),
-                limit_s=LIMIT_S,
-            )
+        try:
+            with defer_signals():
+                done = run_to_end(
+                    git.command("--git-dir=.", "bisect", *words),
+                    folder=self.folder,
+                    environment=git.environment(),
+                    limit_s=LIMIT_S,
+                )
+        except TooLongError:
+            raise GitError(f"`git bisect {words[0]}` did not end within {LIMIT_S} s") from None
         # At its end git shows the commit, which fails in a clone that is partial.
         if done.returncode not in (0, _NONE_LEFT) and not self._is_over:
             raise GitError(f"`git bisect {words[0]}` failed: {git.said(done.stdout)}")

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import atomic
+from tollgate.base import disk as room
 from tollgate.base.paths import SUITE
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
 from tollgate.targets import checkout, git, leftovers, lock, packages, pm2
 from tollgate.targets.git import GitError
-from tollgate.targets.packages import PackagesError, Provision
+from tollgate.targets.packages import MachineError, PackagesError, Provision
 from tollgate.targets.sides import Source
 
 #: Behind the name of a build: written once it is whole, with what it was made by.
@@ -58,10 +59,11 @@ class Builds:
 
     def provide(self, commit: str, like: str) -> Path:
         """The build of a commit, made if need be. like: whose packages it may share, made before.
-        Raises NotBuiltError, and UserError while another run is under way."""
+        Raises NotBuiltError; and UserError while another run is under way, or where the commit is
+        not to blame."""
         folder = self.folder(commit)
         with _no_other_run():
-            if not self._is_made(folder):
+            if not self.has(commit):
                 self._make(folder, commit, self.folder(like))
         return folder
 
@@ -79,12 +81,21 @@ class Builds:
             with defer_signals():
                 checkout.detach(folder, root)
         except BaseException as problem:
+            told = self._told(problem)  # before what fills the disk is gone
             with defer_signals():
                 checkout.remove(folder, root)
             if isinstance(problem, GitError | PackagesError):
-                raise NotBuiltError(str(problem)) from None
+                raise told from None
             raise
         atomic.write(self._mark(folder), self._made_of())
+
+    def _told(self, problem: BaseException) -> NotBuiltError | UserError:
+        """By what is to blame: the commit, or the machine."""
+        text = str(problem)
+        is_machine = isinstance(problem, MachineError) or packages.OF_MACHINE.search(text)
+        if is_machine or room.free(self.place) < room.LEAST:
+            return UserError(f"{text}; with that mended, the same command goes on")
+        return NotBuiltError(text)
 
     def _made_of(self) -> str:
         """What else than its commit a build is of: a repository may have several apps."""
@@ -95,12 +106,13 @@ class Builds:
     def _mark(folder: Path) -> Path:
         return folder.with_name(f"{folder.name}{_MADE}")
 
-    def _is_made(self, folder: Path) -> bool:
-        """Whether it is there as it was made: what an app has written since would be on one side
-        alone."""
+    def has(self, commit: str) -> bool:
+        """Whether its build is there as it was made: what an app has written since would be on one
+        side alone."""
+        folder = self.folder(commit)
         try:
             mark = self._mark(folder)
-            if mark.read_text(encoding="utf-8") != self._made_of():
+            if not folder.is_dir() or mark.read_text(encoding="utf-8") != self._made_of():
                 return False
             made = mark.stat().st_mtime
             return all(it.lstat().st_mtime <= made for it in _files(folder))
@@ -110,7 +122,8 @@ class Builds:
     def keep(self, commits: Collection[str]) -> None:
         """Remove all others. Raises PlaceError."""
         kept = {self.folder(it).name for it in commits}
-        for path in self.place.iterdir():
+        # Marks first: half of a build, left by a call that was ended here, is none.
+        for path in sorted(self.place.iterdir(), key=Path.is_dir):
             if path.name.removesuffix(_MADE) in kept:
                 continue
             if path.is_dir():

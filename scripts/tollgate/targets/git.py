@@ -58,7 +58,8 @@ def demand(root: Path, *arguments: str) -> str:
     """What git answers in a folder. Raises GitError where it says no."""
     done = _run(root, *arguments)
     if done.returncode:
-        raise GitError(f"`git {arguments[0]}` failed in {root}: {said(done.stderr)}")
+        named = next((it for it in arguments if not it.startswith("-")), arguments[0])
+        raise GitError(f"`git {named}` failed in {root}: {said(done.stderr)}")
     return done.stdout.rstrip("\n")
 
 
@@ -155,10 +156,14 @@ def find_revisions(
 
 
 def repository(folder: Path) -> Path | None:
-    """The repository in whose checkout a folder, or the nearest above it that exists, lies."""
+    """The repository in whose checkout a folder, or the nearest above it that exists, lies. Raises
+    GitError where git does not trust it."""
     there = next(it for it in (folder, *folder.parents) if it.is_dir())
-    found = ask(there, "rev-parse", "--show-toplevel")
-    return Path(found) if found else None
+    done = _run(there, "rev-parse", "--show-toplevel")
+    if done.returncode and "safe.directory" in done.stderr:
+        step = done.stderr.split("\n")[-2].strip()  # the command that git names
+        raise GitError(f"{said(done.stderr)}: call `{step}`")
+    return None if done.returncode else Path(done.stdout.rstrip("\n"))
 
 
 def written(root: Path) -> frozenset[str]:
@@ -197,6 +202,8 @@ def commit(root: Path, wanted: str, name: str = "BASE") -> str:
     found = found and ask(root, *_VERIFY, f"{found}^{{commit}}")
     if not found:
         hint = SHALLOW if is_shallow(root) else "`git fetch` it, or name another one"
+        if ask(root, *_VERIFY, f"refs/remotes/origin/{wanted}^{{commit}}"):  # as a CI job has it
+            hint = f"did you mean 'origin/{wanted}'?"
         raise GitError(f"{name} is {wanted!r}, and git knows no such commit in {root}: {hint}")
     return found
 

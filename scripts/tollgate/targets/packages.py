@@ -38,10 +38,29 @@ LIMIT_S = 900
 LONGEST = 160
 #: Packages that need not be there, or that are a part of the checkout.
 _NOT_NEEDED = ("dev", "optional", "devOptional", "link")
+#: Scripts of package.json that run when packages are installed, and what of them changes none.
+_AT_INSTALL = ("preinstall", "install", "postinstall", "prepare")
+_HOOKS_ALONE = re.compile(r"husky\b[^&;|]*(\|\| *(true|exit 0) *)?")
+#: Keeps what installs git's hooks from writing into the .git of the user.
+_NO_HOOKS = {
+    **{"HUSKY": "0", "HUSKY_SKIP_INSTALL": "1"},
+    **{"LEFTHOOK": "0", "SKIP_INSTALL_SIMPLE_GIT_HOOKS": "1"},
+}
+#: What is said where a disk or a network is to blame, and not the commit.
+OF_MACHINE = re.compile(
+    r"\b(ENOSPC|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET|code E5\d\d)\b"
+    r"|[Nn]o space left|Could not resolve host"
+)
+#: Where no packages come from.
+_NO_PACKAGES = "none are needed"
 
 
 class PackagesError(Exception):
     """One line: whose packages, what is wrong, what to do."""
+
+
+class MachineError(PackagesError):
+    """The same, where the commit is not to blame."""
 
 
 @configured
@@ -85,13 +104,18 @@ def provide(
             raise PackagesError(f"link names {here}, which {side} has committed: leave it out")
         there.parent.mkdir(parents=True, exist_ok=True)
         there.symlink_to(here)
+    if (provision.install or provision.build) and not (roots[0] / inside).is_dir():
+        raise PackagesError(f"{side} has no {inside}: take a later commit")
+    log = logs / f"install-{side}.log"
     if provision.install:
-        _shell(provision.install, roots[0] / inside, logs / f"install-{side}.log", side)
+        _shell(provision.install, roots[0] / inside, log, side)
         source = f"by `{provision.install}`"
     else:
         like = like or roots[1]
-        log = logs / f"install-{side}.log"
         source = provide_packages(like / inside, (roots[0], like), log, side)
+        own = (it / MODULES for it in _upwards(folder, roots[1]))
+        if source == _NO_PACKAGES and any(it.is_dir() for it in own):
+            raise _no_lock(side, "lock file", inside)
     build(provision, roots[0] / inside, logs, side)
     return source
 
@@ -146,18 +170,21 @@ def provide_packages(head: Path, roots: Sequence[Path], log: Path, side: str = "
         elif lock:
             found.append(_packages(there, here, log, side))
         elif _lock_of(here) or (not has_lock and (here / MODULES).is_dir()):
-            raise PackagesError(
-                f"{side} has no {_lock_of(here) or 'lock file'} in {here.relative_to(roots[1])}, "
-                "by which its packages could be installed: take a commit that has one, or name an "
-                "`install` command beside the app"
-            )
+            raise _no_lock(side, _lock_of(here) or "lock file", here.relative_to(roots[1]))
         has_lock = has_lock or lock is not None
-    return " and ".join(dict.fromkeys(found)) or "none are needed"
+    return " and ".join(dict.fromkeys(found)) or _NO_PACKAGES
+
+
+def _no_lock(side: str, name: str, folder: Path) -> PackagesError:
+    return PackagesError(
+        f"{side} has no {name} in {folder}, by which its packages could be installed: take a "
+        "commit that has one, or name an `install` command beside the app"
+    )
 
 
 def _packages(base: Path, head: Path, log: Path, side: str) -> str:
     is_shared = _asked(base) == _asked(head) and (head / MODULES).is_dir()
-    if is_shared and not (_is_workspace(head) or _has_links(head)):
+    if is_shared and not (_is_workspace(head) or _has_links(head) or _makes_packages(head)):
         (base / MODULES).symlink_to(head / MODULES)
         return "the same as head's"
     lock = _lock_of(base)
@@ -218,12 +245,23 @@ def _asked(folder: Path) -> list[bytes | None]:
 
 def _is_workspace(folder: Path) -> bool:
     """Whether packages below it have modules of their own, which its own do not show."""
-    if (folder / "pnpm-workspace.yaml").is_file():
-        return True
+    return (folder / "pnpm-workspace.yaml").is_file() or "workspaces" in _described(folder)
+
+
+def _makes_packages(folder: Path) -> bool:
+    """Whether a script of its own may make or patch packages: by code that is compared."""
+    scripts = _described(folder).get("scripts") or {}
+    own = [str(scripts[it]) for it in _AT_INSTALL if it in scripts]
+    return not all(_HOOKS_ALONE.fullmatch(it) for it in own)
+
+
+def _described(folder: Path) -> dict[str, Any]:
+    """Its package.json; empty where there is none that can be read."""
     try:
-        return "workspaces" in json.loads((folder / "package.json").read_text(encoding="utf-8"))
+        found = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _has_links(folder: Path) -> bool:
@@ -240,16 +278,15 @@ def _shell(command: str, folder: Path, log: Path, side: str) -> None:
 
 def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str) -> None:
     try:
-        done = run(command, folder, os.environ, LIMIT_S)
+        done = run(command, folder, {**os.environ, **_NO_HOOKS}, LIMIT_S)
     except FileNotFoundError:
-        raise PackagesError(f"{command[0]} is not on PATH: install it for {side}") from None
+        raise MachineError(f"{command[0]} is not on PATH: install it for {side}") from None
     except TooLongError as problem:
         raise PackagesError(f"`{shown}` for {side}: {problem}") from None
     if done.returncode:
         log.write_text(done.stdout, encoding="utf-8")
-        raise PackagesError(
-            f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})"
-        )
+        error = MachineError if OF_MACHINE.search(done.stdout) else PackagesError
+        raise error(f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})")
 
 
 def reason(output: str) -> str:

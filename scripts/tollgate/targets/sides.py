@@ -42,7 +42,8 @@ class Source:
 
     @classmethod
     def of(cls, app: pm2.App) -> Source:
-        """Raises SettingError where there is no repository."""
+        """Raises SettingError where there is no repository, and GitError where git does not trust
+        it."""
         script, folder = Path(app.script), Path(app.cwd)
         # A command on PATH, such as npm, is none of the app's.
         is_command = str(script.parent) in os.environ.get("PATH", "").split(os.pathsep)

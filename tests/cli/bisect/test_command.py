@@ -67,8 +67,27 @@ def test_what_can_t_be_bisected_is_refused_in_a_line(suite, tmp_path):
     assert said.startswith("modules.compare.budget is 'soon': write whole seconds")
     said = refused(bisect("HEAD~1", "HEAD", "-o", "modules.compare.budget"))
     assert said.startswith("-o modules.compare.budget: write PATH=VALUE")
+    for wrong in ("=5", "modules.compare.=5", "services.x=1"):
+        said = refused(bisect("HEAD~1", "HEAD", "-o", wrong))
+        assert said.startswith(f"-o {wrong}: write PATH=VALUE by a path of taurus.yml")
+    said = refused(bisect("HEAD~1", "HEAD", "-o", "modules.compare=5m"))
+    assert said.startswith("modules.compare is '5m': name one of its settings")
+    keys = ("modules.compare.base-url", "modules.compare.head-url")
+    words = [word for it in keys for word in ("-o", f"{it}=http://127.0.0.1:1")]
+    said = refused(bisect("HEAD~1", "HEAD", *words))
+    assert said.startswith(f"{' and '.join(keys)} are set, and a service by URL has no commits")
     said = refused(bisect("HEAD~1", "HEAD", "-shpo"))
     assert said == "unrecognized arguments: -shpo: did you mean '-shop'?"
     (tmp_path / "elsewhere").mkdir()
     done = support.tollgate("-C", tmp_path / "elsewhere", "bisect", "HEAD~1", "HEAD")
     assert refused(done).startswith("there is no taurus.yml in ")
+
+
+def test_a_folder_of_runs_of_which_taurus_would_replace_a_part_is_refused(suite, made, tmp_path):
+    bisect = suite(tmp_path / "beside")
+    made.commit("second")
+    said = refused(bisect("HEAD~1", "HEAD", "-o", "settings.artifacts-dir=reports/%Y/run"))
+    assert said == (
+        "settings.artifacts-dir is 'reports/%Y/run': a bisect needs a folder without '%', such as "
+        "-o settings.artifacts-dir=reports/run"
+    )

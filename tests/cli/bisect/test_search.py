@@ -123,6 +123,7 @@ def test_the_commit_is_found_and_held_against_its_parent(
     out = capsys.readouterr().out
     assert f"16 commits may be the one, from {shas[0]} ({shas[0][:7]}) to main" in out
     assert "Bisect: 6 comparisons, first of BAD, at most" in out
+    assert out.count(f"Bisect: building {shas[0][:7]} first\n") == 1
     assert f"{shas[9][:7]} slow 9 (a, " in out
     assert "p50 of sum: head 10.9 ms against base 6.07 ms, +77.2 % (at least +23.4 %, at" in out
     assert made.state() == before
@@ -207,6 +208,41 @@ def test_what_is_wrong_beside_the_commit_stops_it_with_the_reason(
     before = len(seen())
     assert bisect(shas[0]) == code
     assert [head for _, head, _ in seen()[before:]] == [f"{word} 2"]
+
+
+def test_what_the_machine_is_to_blame_for_stops_it_and_no_commit_is_skipped(
+    made, bisect, seen, capsys, tmp_path
+):
+    shas = history(made, "fast", "full", "slow", "slow")
+    install = f"! grep -q full {SERVER} || test -e '{tmp_path}/room' || {{ echo ENOSPC; false; }}"
+    with pytest.raises(UserError, match=r"; with that mended, the same command") as refused:
+        bisect(shas[0], install=install)
+    log = tmp_path / "suite" / "reports" / f"install-{shas[2][:7]}.log"
+    assert f"(all of it: {log})" in str(refused.value)
+    (tmp_path / "room").touch()
+    assert bisect(shas[0], install=install) == ExitCode.PASS
+    assert [head for _, head, _ in seen()].count("full 2") == 1
+    assert "skipped" not in capsys.readouterr().out
+    assert log.read_text() == "ENOSPC\n"
+
+
+def test_a_change_of_the_load_begins_anew(made, bisect, seen, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SUITE", tmp_path / "suite")
+    shas = history(made, "fast", "invalid", "slow", "slow")
+    for text, times in (("one", 1), ("one", 1), ("other", 2)):
+        (tmp_path / "suite" / "taurus.yml").write_text(text)
+        assert bisect(shas[0]) == ExitCode.INVALID
+        assert [head for _, head, _ in seen()].count("slow 4") == times
+
+
+def test_a_bad_that_can_t_be_compared_is_told_with_what_to_do(made, bisect, seen, capsys):
+    shas = history(made, "fast", "dies")
+    for times in (1, 2):
+        assert bisect(shas[0]) == ExitCode.ERROR
+        assert [head for _, head, _ in seen()] == ["dies 2"] * times
+    out = capsys.readouterr().out
+    assert "Bisect: BAD can't be compared with GOOD (" in out
+    assert "): name another BAD, or mend what the line above says\n" in out
 
 
 def test_a_bad_that_is_as_fast_as_good_ends_it_after_one_comparison(

@@ -7,20 +7,24 @@ import hashlib
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from bzt.cli import ConfigOverrider
+from bzt.engine import Configuration
 
-from tollgate.base.paths import STATE, SUITE, no_suite
+from tollgate.base.paths import ECOSYSTEM, RUN_FILE, STATE, SUITE, no_suite
 from tollgate.base.settings import SettingError
 from tollgate.base.text import UserError
 from tollgate.cli import plan
 from tollgate.cli.run import services
 from tollgate.compare.settings import CompareSetup, read_setup
 from tollgate.install import assemble
+from tollgate.record.manifest import digest
 from tollgate.targets import packages, pm2, scenarios, sides
 from tollgate.targets.bisection import Span
 from tollgate.targets.packages import Provision
@@ -29,6 +33,8 @@ from tollgate.taurus import composition
 
 #: Variables that, beside modules.compare, say what is compared.
 VARIABLES = ("PLAN", "PLAN_HOST")
+#: Settings of modules.compare that a bisect can't have, with the variables that go before them.
+URLS = {"base-url": "BASE_URL", "head-url": "HEAD_URL"}
 #: Seconds of a comparison that are not measured: starting, rehearsal, warm-up, ending.
 BESIDE_S = 90.0
 
@@ -53,14 +59,14 @@ class Asked:
         if problem := no_suite():
             raise UserError(problem)
         assemble.provide()
-        if wrong := next((it for it in arguments.settings if "=" not in it), None):
-            raise UserError(f"-o {wrong}: write PATH=VALUE, such as modules.compare.budget=5m")
-        config = plan.configuration([*arguments.names, "compare"])
-        ConfigOverrider(logging.getLogger()).apply_overrides(arguments.settings, config)
+        config = _configuration(arguments.names, arguments.settings)
         setup = read_setup(config.get("modules").get("compare"), os.environ)
         if setup.urls:
+            named = [
+                it if os.environ.get(it) else f"modules.compare.{key}" for key, it in URLS.items()
+            ]
             raise UserError(
-                "BASE_URL and HEAD_URL are set, and a service by URL has no commits: unset them"
+                f"{' and '.join(named)} are set, and a service by URL has no commits: unset them"
             )
         if setup.injected:
             raise UserError("HEAD_INJECT_* is set, and slows every commit alike: unset it")
@@ -73,7 +79,7 @@ class Asked:
             names=(arguments.good, arguments.bad),
             span=Span.of(source.root, arguments.good, arguments.bad),
             words=tuple(words),
-            runs=(SUITE / str(config.get("settings").get("artifacts-dir", "reports/run"))).parent,
+            runs=_runs(str(config.get("settings").get("artifacts-dir", "reports/run"))),
             setup=setup,
             app=app,
             source=source,
@@ -85,14 +91,44 @@ class Asked:
         """Of measuring, in each comparison."""
         return self.setup.gate.budget_s
 
-    @property
+    @cached_property  # files may change while it goes on
     def state(self) -> Path:
         """The folder in which what is known lies: the same one for the same question."""
         variables = {it: os.environ.get(it, "") for it in VARIABLES}
+        files = SUITE / RUN_FILE, ECOSYSTEM, Path(variables["PLAN"])
+        load = [digest(it) for it in files if it.is_file()]
         span = self.span.good, self.span.bad
-        question = (span, self.words, variables, repr(self.setup), repr(self.provision))
+        question = (span, self.words, variables, load, repr(self.setup), repr(self.provision))
         text = json.dumps([str(self.source.root), *question])
         return STATE / "bisect" / hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _configuration(names: Sequence[str], settings: Sequence[str]) -> Configuration:
+    """taurus.yml as each comparison has it. Raises UserError."""
+    config = plan.configuration([*names, "compare"])
+    log = logging.getLogger(__name__)
+    log.addHandler(logging.NullHandler())  # what it logs is said below
+    for it in settings:
+        try:
+            ConfigOverrider(log).apply_overrides([it], config)
+        except Exception:
+            raise UserError(
+                f"-o {it}: write PATH=VALUE by a path of taurus.yml, such as "
+                "modules.compare.budget=5m"
+            ) from None
+    return config
+
+
+def _runs(setting: str) -> Path:
+    """The folder of the runs' folders. Raises UserError where Taurus would replace a part of it."""
+    folder = SUITE / Path(setting).parent
+    # By its path from the suite, as a run is given it: the suite itself may lie anywhere.
+    if found := re.search(r"^~|%|\$| #|: ", os.path.relpath(folder, SUITE)):
+        raise UserError(
+            f"settings.artifacts-dir is {setting!r}: a bisect needs a folder without {found[0]!r}, "
+            "such as -o settings.artifacts-dir=reports/run"
+        )
+    return folder
 
 
 def _scenario(config: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Mapping[str, Any]]:

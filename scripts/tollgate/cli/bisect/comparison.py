@@ -7,13 +7,14 @@ import os
 import re
 import signal
 import subprocess
-import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tollgate.base import records
 from tollgate.base.exit_codes import ExitCode
+from tollgate.base.paths import SUITE
 from tollgate.compare.model import ALL_LABELS, ERRORS, FAIL
 from tollgate.targets.bisection import SKIP
 
@@ -81,7 +82,8 @@ class Focus:
         """Errors stay: a commit that answers wrongly has no times to compare."""
         gates = dict.fromkeys((*self.metrics, ERRORS))
         given = {"labels": self.labels, "gates": tuple(gates) if self.metrics else ()}
-        return [f"modules.compare.{key}={json.dumps(it)}" for key, it in given.items() if it]
+        texts = {key: json.dumps(it, ensure_ascii=False) for key, it in given.items() if it}
+        return [f"modules.compare.{key}={text}" for key, text in texts.items()]
 
     def error_effect(self, asked: float) -> list[str]:
         """Where it is not errors that are looked for, enough of them to change times. asked: the
@@ -97,8 +99,8 @@ class Runs:
 
     def __init__(self, *command: str) -> None:
         """command: by default `tollgate run`."""
-        # The one of this environment, whatever PATH has.
-        own = str(Path(sys.executable).with_name("tollgate")), "run"
+        # The one of this environment, whatever PATH has; of a system's Python it is not beside it.
+        own = str(Path(sysconfig.get_path("scripts"), "tollgate")), "run"
         self.command = command or own
         self.process: subprocess.Popen | None = None
         self.passes_on = False
@@ -136,7 +138,9 @@ def compare(
 ) -> Said:
     """Compare two commits. words: of the command line. variables: added to the environment.
     folder: of the run. Raises KeyboardInterrupt."""
-    options = (*ALWAYS, f"settings.artifacts-dir={folder}", *focus.options)
+    # By its path from the suite, where it runs: what lies above may be markup to YAML or to Taurus.
+    own = os.path.relpath(folder, SUITE)
+    options = (*ALWAYS, f"settings.artifacts-dir={own}", *focus.options)
     command = [*words, *(word for it in options for word in ("-o", it))]
     return read(runs.run(command, variables), folder, focus)
 

@@ -48,7 +48,8 @@ class Search:
     def of(cls, asked: Asked, runs: Runs) -> Search:
         """It goes on where an earlier call with the same question has ended."""
         asked.state.mkdir(parents=True, exist_ok=True)
-        builds = Builds.of(asked.source, asked.app, asked.provision, asked.state)
+        asked.runs.mkdir(parents=True, exist_ok=True)  # logs outlive the state
+        builds = Builds.of(asked.source, asked.app, asked.provision, asked.runs)
         its_git = Bisection.of(asked.state / "git", asked.source.root, asked.span)
         made = cls(asked, runs, builds, its_git)
         if made._file.is_file():
@@ -64,7 +65,7 @@ class Search:
         """From the first word to the last; returns an exit code. Raises KeyboardInterrupt."""
         is_bad = any(it.head == self.span.bad for it in self.known.compared)
         _say(words.outset(self.asked, self._ahead(0 if is_bad else 1), is_bad))
-        self.builds.provide(self.span.good, self.span.good)
+        self._build(self.span.good)
         code = self._look_at_bad()
         if code == ExitCode.FAIL:
             code = bisection.drive(self.bisection, self._step)
@@ -102,7 +103,8 @@ class Search:
 
     def _ahead(self, more: int = 0) -> int:
         """How many comparisons are to come, the last one among them."""
-        return more + bisection.steps(self.bisection.left) + 1
+        steps = 0 if self.bisection.found else bisection.steps(self.bisection.left)
+        return more + steps + 1
 
     def _conclude(self) -> int:
         """Hold what was found against its parent, with a profile, and tell all of it."""
@@ -111,6 +113,7 @@ class Search:
         wanted = Compared(base, bad, self.asked.budget_s, True)
         self.last = self._compared(wanted)
         if self.last.said.code == SKIP and base != good:
+            _say(words.apart(self.root, self.last))
             self.last = self._compared(replace(wanted, base=good))
         _say(words.table(self.root, self.span, self.known.compared))
         _say(words.result(self.root, found, self.last, self._why()))
@@ -141,7 +144,7 @@ class Search:
         if self.runs.interrupted:
             raise KeyboardInterrupt
         began = time.monotonic()
-        self.builds.provide(self.span.good, self.span.good)  # its failure says nothing of head
+        self._build(self.span.good)  # its failure says nothing of head
         try:
             sides = self._built(wanted.base, wanted.head)
         except NotBuiltError as problem:
@@ -155,9 +158,15 @@ class Search:
             self._keep(compared=(*self.known.compared, made))
         return made
 
+    def _build(self, commit: str) -> Path:
+        """The folder of a commit's build. Raises NotBuiltError and UserError."""
+        if not self.builds.has(commit):
+            _say(words.building(self.root, commit))
+        return self.builds.provide(commit, self.span.good)
+
     def _built(self, base: str, head: str) -> BuiltSides:
         good, bad = self.span.good, self.span.bad
-        folders = {it: self.builds.provide(it, good) for it in (good, base, head)}
+        folders = {it: self._build(it) for it in (good, base, head)}
         names = dict(zip((good, bad), self.asked.names, strict=True))
         base_is, head_is = (names.get(it, "bisect") for it in (base, head))
         found = Revisions(base, base_is, head, head_is=head_is)
@@ -185,7 +194,11 @@ class Search:
 
     def _forget(self) -> None:
         self.builds.clear()
-        shutil.rmtree(self.asked.state)
+        # Aside first: half of it would neither begin anew nor go on.
+        gone = self.asked.state.with_name(f"{self.asked.state.name}~")
+        shutil.rmtree(gone, ignore_errors=True)
+        self.asked.state.rename(gone)
+        shutil.rmtree(gone)
         with contextlib.suppress(OSError):
             self.asked.state.parent.rmdir()
 

@@ -66,6 +66,17 @@ def begins(root: Path, wanted: Compared, left: int, ahead: int, budget_s: float)
     return [f"Bisect: {commit(root, wanted.head)}{again} ({far})"]
 
 
+def building(root: Path, sha: str) -> list[str]:
+    """A commit whose build begins, which may take minutes."""
+    return [f"Bisect: building {commit(root, sha)}"]
+
+
+def apart(root: Path, it: Compared) -> list[str]:
+    """What is found can't be held against its parent."""
+    of = f"{commit(root, it.head)}: its parent {it.base[:7]}"
+    return [f"Bisect: {of} can't be compared with it: {it.said.message}"]
+
+
 def ended(root: Path, it: Compared) -> list[str]:
     """One that has ended, or is known."""
     took = duration_text(it.took_s)
@@ -78,6 +89,9 @@ def stopped(it: Compared) -> list[str]:
         why = "no difference between GOOD and BAD was found or ruled out"
         return [f"Bisect: {why}: raise modules.compare.budget"]
     where = f" ({it.run})" if it.run else ""
+    if it.said.code == SKIP:  # no other commit stops it by that
+        step = "name another BAD, or mend what the line above says"
+        return [f"Bisect: BAD can't be compared with GOOD{where}: {step}"]
     return [f"Bisect: it stops, for {it.head[:7]} has no verdict{where}; the same command goes on"]
 
 
