@@ -126,6 +126,15 @@ def test_times_of_all_labels_say_nothing_where_one_of_them_does_other_work():
     assert "item" in found.reason
 
 
+def test_a_label_that_has_no_say_and_fails_keeps_the_others_from_nothing():
+    rng = np.random.default_rng(10)
+    labels = mix(rng)
+    labels[1] = compared(rng, 240, label="item", failing=(0.1, 0.1))
+    names = tuple(it.label for it in labels if it.label != "item")
+    gate = Gate(GateSettings(gates=(TYPICAL,), labels=names), is_mix=True)
+    assert finding(look(gate, labels, 240.0), TYPICAL, ALL_LABELS).change is not None
+
+
 KEYS = frozenset({("login", "p50"), ("login", TYPICAL)})
 
 

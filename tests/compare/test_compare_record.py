@@ -120,3 +120,18 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, text):
 def test_what_others_took_is_told_with_how_many_seconds_weigh_less(shares, line):
     assert list(words.sides(replace(RECORD, background_cpu=shares)))[-1] == line
     assert line not in words.sides(replace(RECORD, background_cpu=()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"coin": "iteration"}, ""),
+        ({"coin": "thread", "weights": {}}, "once a thread"),
+        ({"left_out": ("new", "newer"), "weights": {}}, "head alone answers new, newer"),
+        ({"left_out": ("new",), "weights": {"sum": 3}}, ""),
+    ],
+)
+def test_cpu_time_that_holds_what_only_one_side_was_asked_says_nothing_of_a_change(changes, said):
+    found = replace(RECORD, **changes).cpu_times(3)
+    assert said in found.doubt if said else not found.doubt
+    assert replace(RECORD, cpu=None, **changes).cpu_times(3) is None

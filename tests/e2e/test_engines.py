@@ -29,7 +29,8 @@ WARMUP, MEASURED, RATE, RARE_RATE = 15, 20, 12.5, 0.04
 ROWS = 2000
 #: So few samples say nothing certain of the last ones: they are told, and decide nothing.
 PERCENTILES = [f"p{p} of item>1h, continue as non-failed" for p in (1, 50, 90, 95, 99, 99.9)]
-CRITERIA = [*mostly_right("item"), "restarts of worker>0", *PERCENTILES]
+OF_WORKERS = ["restarts of worker>0", "cpu-per-request of worker>1s"]
+CRITERIA = [*mostly_right("item"), *OF_WORKERS, *PERCENTILES]
 PLAN = Path(__file__).with_name("shared.jmx")
 KEY = engine_host.KEYSTORE.relative_to(support.ROOT)
 
@@ -221,6 +222,7 @@ def test_counts_and_percentiles_are_those_of_all_samples_together(finished, site
         assert engine["requests"] >= len(part) > 0
     every = [int(row["elapsed"]) for part in parts for row in part]
     found = {it["subject"]: it for it in execution["criteria"] if it["unit"] == "ms"}
+    assert found.pop("cpu-per-request")["observed"] > 0
     assert len(found) == len(PERCENTILES)
     for subject, criterion in found.items():
         assert criterion["samples"] == len(every)

@@ -12,7 +12,7 @@ from tollgate.base.exit_codes import ExitCode
 from tollgate.cli import cli
 from tollgate.compare import record
 from tollgate.compare.facts import labels_of
-from tollgate.compare.record import SideRecord
+from tollgate.compare.record import CpuRecord, SideRecord
 from tollgate.compare.words import course
 from tollgate.gather import evidence
 from tollgate.gather.context import EvidenceError
@@ -105,6 +105,14 @@ def test_a_label_without_a_say_is_told_and_decides_nothing(tmp_path):
     p95 = finding(verdict, "p95")
     assert verdict.verdict == "PASS"
     assert (p95.gates, p95.verdict, p95.low > 0.1) == (False, "INFORMATIONAL", True)
+
+
+def test_lost_samples_of_any_label_are_invalid_where_the_cpu_time_of_all_decides(tmp_path):
+    settings = replace(SETTINGS, gates=("cpu",), labels=("search",))
+    of = {"cpu": CpuRecord(1, ())}
+    verdict = judged(tmp_path, Load(both(odds=0.0), settings=settings), of=of)
+    assert verdict.verdict == "INVALID"
+    assert "sum: no samples of head" in reasons(verdict)
 
 
 def test_failures_of_both_sides_alike_are_no_regression_but_are_warned_about(tmp_path):

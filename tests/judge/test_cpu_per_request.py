@@ -51,9 +51,27 @@ def test_a_process_that_was_started_again_counts_with_the_one_before():
     found = cpu(pids=(100, 101))
     at_s = found.at_s
     found.used_s[100][at_s > 60] = np.nan
+    found.used_s[101] -= found.used_s[101][at_s == 59]  # it begins with nothing
     found.used_s[101][at_s < 60] = np.nan
     resources = watched(worker([80] * SECONDS, pid=pids), cpu=found)
     assert on(resources=resources).observed == pytest.approx(4.0, rel=0.02)
+
+
+def test_processes_that_were_gone_before_they_were_read_let_nothing_pass():
+    pids = np.where(np.arange(SECONDS) % 4, 100, 1000 + np.arange(SECONDS))
+    lost = on(resources=watched(worker([80] * SECONDS, pid=pids), cpu=cpu()))
+    assert (lost.verdict, "90 of 120 looks" in lost.reason) == ("INCONCLUSIVE", True)
+    limit = "cpu-per-request>1ms"
+    assert (
+        on(limit, resources=watched(worker([80] * SECONDS, pid=pids), cpu=cpu())).verdict == "FAIL"
+    )
+
+
+def test_cheap_failures_make_no_request_cheap():
+    failing = counts(6000, SECONDS, failed=3600)
+    assert on(service=failing).verdict == "FAIL"
+    assert "add 'fail>1%'" in on(service=failing).reason
+    assert on(service=counts(6000, SECONDS, failed=60)).verdict == "PASS"
 
 
 def test_neither_the_warm_up_nor_what_came_after_the_measured_time_counts():

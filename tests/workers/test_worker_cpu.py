@@ -167,7 +167,7 @@ def test_the_seconds_of_each_process_are_those_between_the_readings_beside_them(
     assert "line 1 is damaged" in caplog.text
 
 
-def test_a_silence_is_not_known_and_a_process_that_came_later_counts_from_its_first_reading():
+def test_a_silence_is_not_known_and_a_process_that_came_later_counts_from_its_start():
     at_s = np.array([0.0, 1.0, 2.0, 6.0, 7.0, 8.0])
     first = np.array([1.0, 2.0, 3.0, np.nan, np.nan, np.nan])
     second = np.array([np.nan, np.nan, np.nan, 50.0, 50.5, 51.0])
@@ -178,6 +178,8 @@ def test_a_silence_is_not_known_and_a_process_that_came_later_counts_from_its_fi
     np.testing.assert_allclose(found.of_all([1, 2, 3], edges_s), [1.0, 1.0, nan, nan, 0.25, 0.5])
     np.testing.assert_allclose(found.since(2.0).at_s, at_s - 2.0)
     assert np.isnan(WorkerCpu().of_all([1], edges_s)).all()
+    third = WorkerCpu(np.arange(4.0), {1: np.arange(4.0), 9: np.array([np.nan, np.nan, 0.8, 1.0])})
+    np.testing.assert_allclose(third.of_all([1, 9], np.arange(4.0)), [1.0, 1.8, 1.2])
 
 
 def test_without_a_file_nothing_was_recorded(tmp_path):

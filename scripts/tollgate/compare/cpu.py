@@ -64,6 +64,7 @@ from tollgate.compare.processes import ProcessSpread
 from tollgate.compare.threads import joined
 from tollgate.compare.typical import usual_ms
 from tollgate.stats.autocorrelation import error_of_steps
+from tollgate.stats.intervals import LEAST_KNOWN
 
 Floats = NDArray[np.float64]
 #: Of the logarithm of what a process takes more than others of the same code, and how many degrees
@@ -71,6 +72,9 @@ Floats = NDArray[np.float64]
 #: certification none that noise does not explain (docs/certificate.md). What the processes of a run
 #: differ by counts nearly as much. `scripts/dev/bench cpu` measures it.
 LUCK_SD, LUCK_FREEDOM = 0.004, 8.0
+#: Of a single process a side, which shows nothing of its service's luck: the most that any service
+#: had (docs/compare.md).
+LUCK_SD_ALONE = 0.013
 #: Seconds of a step of the noise's long-run variance, and for each cosine of it: what lasts longer
 #: hits both sides alike, or is luck. Of response times, which queue, both are longer.
 STEP_S, COSINE_S = 2, 5
@@ -183,16 +187,15 @@ class _Asked:
 
 def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuChange:
     """Of all requests together; base and head are CPU ms for an answer of what both were asked."""
-    cpu = _told_apart(labels, cpu)
-    used = cpu.used_ms
-    known = np.isfinite(used).all(axis=0)
-    processes, seconds = len(used) // 2, int(known.sum())
+    known = np.isfinite(cpu.used_ms).all(axis=0)
+    used, processes, seconds = cpu.used_ms[:, known], len(cpu.used_ms) // 2, int(known.sum())
     asked = _Asked.of(labels, processes).where(known)
     answers = asked.answers.sum(axis=1)
-    if note := _cannot_tell(seconds, answers, used[:, known]):
-        return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
-    used = used[:, known]
+    if note := _cannot_tell(cpu, seconds, answers, used):
+        return _unknown(note)
     expected, levels = _levels(asked, used)
+    if min(expected[it::2].sum() for it in (0, 1)) <= 0:
+        return _unknown("what was asked does not explain the CPU time")
     base, head = (float(used[it::2].sum() / expected[it::2].sum()) for it in (0, 1))
     added = [
         (used[it::2] - ratio * expected[it::2]).sum(axis=0) / used[it::2].sum()
@@ -212,18 +215,17 @@ def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuChange:
     return CpuChange(found, spread)
 
 
-def _told_apart(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuTimes:
-    """The sums of both sides where it is not known which process answered."""
-    processes = len(cpu.used_ms) // 2
-    if processes == 1 or all(it.process is not None for each in labels for it in each.requests):
-        return cpu
-    sums = np.stack([cpu.used_ms[it::2].sum(axis=0) for it in (0, 1)])
-    return CpuTimes(sums, processes * cpu.workers)
+def _unknown(note: str) -> CpuChange:
+    return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
 
 
-def _cannot_tell(seconds: int, answers: Floats, used: Floats) -> str:
-    if seconds < FEWEST_BLOCKS:
-        return f"the CPU time of {seconds} s is known, {FEWEST_BLOCKS} s are needed"
+def _cannot_tell(cpu: CpuTimes, seconds: int, answers: Floats, used: Floats) -> str:
+    if cpu.doubt:
+        return cpu.doubt
+    measured = cpu.used_ms.shape[1]
+    least = max(FEWEST_BLOCKS, math.ceil(LEAST_KNOWN * measured))
+    if seconds < least:
+        return f"the CPU time of {seconds} of {measured} s is known, {least} s are needed"
     fewest = int(min(answers[0::2].sum(), answers[1::2].sum()))
     if fewest < 2 * FEWEST_BEYOND:
         return f"{fewest} answers on one side, {CPU} needs {2 * FEWEST_BEYOND}"
@@ -257,7 +259,7 @@ def _luck(levels: Floats, workers: int) -> tuple[float, float]:
     sides = [it[np.isfinite(it)] for it in (levels[0::2], levels[1::2])]
     freedom = sum(max(0, len(it) - 1) for it in sides)
     squares = sum(float(((it - it.mean()) ** 2).sum()) for it in sides if len(it))
-    before = LUCK_FREEDOM * LUCK_SD**2 / workers
+    before = LUCK_FREEDOM * (LUCK_SD if freedom else LUCK_SD_ALONE) ** 2 / workers
     variance = (before + squares) / (LUCK_FREEDOM + freedom)
     error = math.sqrt(variance * sum(1 / max(1, len(it)) for it in sides))
     return error, LUCK_FREEDOM + freedom
@@ -268,11 +270,10 @@ def by_label(
 ) -> tuple[LabelCpu, ...]:
     """What a request of each label takes more; empty where too little is known. findings: of the
     comparison. level: how often an interval of any label may miss, both ends together."""
-    cpu = _told_apart(labels, cpu)
     known = np.isfinite(cpu.used_ms).all(axis=0)
     used, seconds = cpu.used_ms[:, known], int(known.sum())
     asked = _Asked.of(labels, len(used) // 2).where(known)
-    if _cannot_tell(seconds, asked.answers.sum(axis=1), used):
+    if _cannot_tell(cpu, seconds, asked.answers.sum(axis=1), used):
         return ()
     kept = [at for at in range(len(labels)) if asked.n[:, :, at].sum() >= 2 * FEWEST_BEYOND]
     if not kept:
@@ -285,14 +286,15 @@ def by_label(
     if found is None:
         return ()
     cost, covariance, freedom = found
-    reach = -float(special.stdtrit(freedom, level / 2 / len(labels)))
-    luck, _ = _luck(_levels(asked, used)[1], cpu.workers)
+    luck, luck_freedom = _luck(_levels(asked, used)[1], cpu.workers)
     rises, made = _rises(findings), []
     for at, label in enumerate(labels):
         base, head = cost[[1 + at, 1 + len(labels) + at]]
         apart = np.zeros(len(cost))
         apart[[1 + at, 1 + len(labels) + at]] = -1, 1
-        half = reach * math.hypot(math.sqrt(apart @ covariance @ apart), luck * max(base, head, 0))
+        parts = (apart @ covariance @ apart) ** 0.5, luck * max(base, head, 0)
+        error, of = joined((parts[0], freedom), (parts[1], luck_freedom))
+        half = -float(special.stdtrit(of, level / 2 / len(labels))) * error
         change, rise = float(head - base), rises.get(label.label)
         ends = change - half, change + half
         outcome = _outcome(*ends, rise)

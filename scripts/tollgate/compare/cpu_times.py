@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 class CpuTimes:
     """used_ms: float[2 P, B], CPU ms of each process in each block, of P a side in the order of the
     coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
-    is the sum of, several in cluster mode."""
+    is the sum of, several in cluster mode. doubt: why they say nothing of a change; else empty."""
 
     used_ms: NDArray[np.float64]
     workers: int = 1
+    doubt: str = ""
 
     @classmethod
     def of(

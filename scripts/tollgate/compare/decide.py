@@ -39,8 +39,8 @@ load, by their numbers and times alone (compare/power.py): such a metric may fai
 open at the end it is informational. Nothing else would ever pass, and the choice knows nothing of
 how head differs from base.
 
-Gating are typical, p50, p95, stalls and errors. cpu is informational until it has been certified
-(compare/cpu.py). p99 and mean are informational: of a log-normal
+Gating are typical, p50, p95, stalls and errors. cpu is informational unless it is named
+(docs/compare.md says why). p99 and mean are informational: of a log-normal
 shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
 mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
 others nothing of their error.
@@ -230,18 +230,16 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     of_label = {each.label: each for each in labels}
     if not labels or len(of_label) < len(labels):
         raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
-    unlike = unlike_of(labels)
     asked = [(each, metric) for each in labels for metric in OF_LABEL]
     if pool := all_of(gate, labels):
         of_label[pool.label] = pool
         asked = [*((pool, metric) for metric in OF_ALL), *asked]
-    changes = {
-        (each.label, metric): _like(change_of(each, metric), unlike[each.label])
-        for each, metric in asked
-    }
+    changes = {(each.label, metric): change_of(each, metric) for each, metric in asked}
     of_cpu = _cpu(labels)
     if gate.has_cpu:
-        changes[ALL_LABELS, CPU] = _like(of_cpu.change, unlike[ALL_LABELS])
+        changes[ALL_LABELS, CPU] = of_cpu.change
+    unlike = {key: unlike_of(key, labels, pool) for key in changes}
+    changes = {key: replace(it, note=it.note or unlike[key]) for key, it in changes.items()}
     before = {finding.key: finding for finding in gate.findings}
     if before and before.keys() != changes.keys():
         now, then = ({label for label, _ in keys} for keys in (changes, before))
@@ -261,8 +259,7 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
         if found.gates:
             found = decided(found, change, lows[key], miss, settings, at_s)
             found = shared(found, partial(_spread, key, of_label, of_cpu))
-        is_like = key[1] == ERRORS or not unlike[key[0]]
-        findings.append(weighed(before.get(key), found, is_like))
+        findings.append(weighed(before.get(key), found, not unlike[key]))
     return replace(gate, looks_s=looks_s, findings=tuple(findings))
 
 
@@ -314,11 +311,6 @@ def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float |
     # A stump of a step before the end is joined to the last one.
     left_s = budget_s - (last + every_s)
     return budget_s if left_s <= every_s / 2 or left_s < least_s else last + every_s
-
-
-def _like(change: MetricChange, unlike: str) -> MetricChange:
-    """Without an answer where the work of both sides is unlike, but for errors."""
-    return change if change.metric == ERRORS else replace(change, note=change.note or unlike)
 
 
 def _weight(key: Key) -> float:

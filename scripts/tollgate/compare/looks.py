@@ -46,8 +46,8 @@ def judge_blocks(
 def prepared(record: CompareRecord, blocks: Sequence[Blocks]) -> list[Blocks]:
     """With what the record says of the seconds, of the processes and of the coin."""
     beside = [each.beside(record.background_cpu) for each in blocks]
-    cpu = record.cpu and beside and record.cpu.times(record.processes, len(beside[0].base.n))
-    return [replace(each, repeats=record.repeats, cpu=cpu or None) for each in beside]
+    cpu = record.cpu_times(len(beside[0].base.n)) if beside else None
+    return [replace(each, repeats=record.repeats, cpu=cpu) for each in beside]
 
 
 def course(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tollgate.compare.errors import unlike_work
 from tollgate.compare.estimates import FEWEST_OF_ROW
-from tollgate.compare.model import ALL_LABELS, Blocks, Gate, Requests, Side
+from tollgate.compare.model import ALL_LABELS, CPU, ERRORS, Blocks, Gate, Requests, Side
 
 
 def all_of(gate: Gate, labels: Sequence[Blocks]) -> Blocks | None:
@@ -58,8 +58,18 @@ def _joined(found: Sequence[Requests]) -> Requests:
     return Requests(**columns).where(np.argsort(columns["block"], kind="stable"))
 
 
-def unlike_of(labels: Iterable[Blocks]) -> dict[str, str]:
-    """By label, why its times are of unlike work, or nothing; those of all if those of one are."""
-    found = {it.label: unlike_work(it) for it in labels}
-    first = next((f"{label}: {why}" for label, why in found.items() if why), "")
-    return {ALL_LABELS: first} | found
+def unlike_of(key: tuple[str, str], labels: Sequence[Blocks], pool: Blocks | None) -> str:
+    """Why a metric of a label, the key, is of unlike work at both sides, or nothing. Of several
+    labels together it is if that of one is: of those of the pool, and of CPU time, which can't be
+    told apart, of all."""
+    label, metric = key
+    if metric == ERRORS:
+        return ""
+    if metric == CPU:
+        parts = labels
+    elif pool and label == pool.label:
+        parts = pool.parts
+    else:
+        return unlike_work(next(it for it in labels if it.label == label))
+    found = ((it.label, unlike_work(it)) for it in parts)
+    return next((f"{label}: {why}" for label, why in found if why), "")

@@ -218,12 +218,12 @@ def _of_shares(
     rise = max(
         float(special.gammaincinv(needed, FOUND)) / n, settings.fail_from * settings.change(metric)
     )
-    # The bound on what may happen where nothing did, at both sides (errors.py).
+    # The bound on what may happen where nothing did (errors.py).
     level = SPOTLESS * settings.miss if metric == ERRORS else levels.high
-    bound = math.sqrt(2) * -math.expm1(math.log(level) / n)
+    bound = -math.expm1(math.log(level) / n)
     if metric == STALLS:
         luck = levels.luck - float(special.ndtri(levels.high))
-        bound = max(bound, luck * math.sqrt(2 * _STALLED * _SPELL / n))
+        bound = max(math.sqrt(2) * bound, luck * math.sqrt(2 * _STALLED * _SPELL / n))
     return (rise if rise < 1 else None), bound < settings.change(metric)
 
 

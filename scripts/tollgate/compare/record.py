@@ -5,7 +5,7 @@ Written when the run begins, and again when the run ends itself; sealed by its S
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,10 +57,6 @@ class CpuRecord:
     used_ms: tuple[tuple[Amount | None, ...], ...] = ()
     """CPU ms in each second of measuring, by process: the first of base, the first of head, the
     second of base and so on. None where that is not known, empty where nothing was recorded."""
-
-    def times(self, processes: int, seconds: int) -> CpuTimes:
-        """Of the first so many seconds. processes: of each side."""
-        return CpuTimes.of(self.used_ms, self.workers, processes, seconds)
 
 
 @records.stored
@@ -126,6 +122,24 @@ class CompareRecord:
     def is_by_thread(self) -> bool:
         """Whether threads are what was randomized."""
         return self.coin == "thread"
+
+    def cpu_times(self, seconds: int) -> CpuTimes | None:
+        """Of the first so many seconds of measuring; None where nothing was recorded."""
+        if self.cpu is None:
+            return None
+        found = CpuTimes.of(self.cpu.used_ms, self.cpu.workers, self.processes, seconds)
+        return replace(found, doubt=self._cpu_doubt)
+
+    @property
+    def _cpu_doubt(self) -> str:
+        """A side's CPU time is that of all that it is sent, compared or not, and which thread's
+        requests took it is not known."""
+        if self.is_by_thread:
+            return "the coin falls once a thread, and what each thread costs is not known"
+        if self.left_out and not self.weights:
+            labels = ", ".join(self.left_out)
+            return f"head alone answers {labels}, and its CPU time holds what that costs"
+        return ""
 
     @property
     def first_gate(self) -> Gate:

@@ -163,7 +163,7 @@ def compared(record: CompareRecord, found: Compared) -> Comparison:
     pool = all_of(gate, found.blocks)
     parts = (*([pool] if pool else ()), *found.blocks)
     spreads = [spread(each, TYPICAL) for each in parts]
-    cpu = record.cpu and record.cpu.times(record.processes, found.seconds)
+    cpu = record.cpu_times(found.seconds)
     labels: tuple[LabelCpu, ...] = ()
     if cpu and found.seconds:
         spreads.append(cpu_change(found.blocks, cpu).spread)

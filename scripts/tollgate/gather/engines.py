@@ -62,14 +62,18 @@ def _with_workers(
         found = replace(found, facts=replace(found.facts, acknowledged=planned.exported))
     if not planned.targets:
         return found
-    watched = workers.watched(run, merged, planned, None)
+    watched = workers.watched(run, merged, planned, None, found.criteria)
+    resources = watched.resources
+    if resources.cpu and found.engines:  # whose seconds count from their own starts
+        zero_s = min(it.from_s for it in found.engines) - found.window[0]
+        resources = replace(resources, cpu=resources.cpu.since(zero_s - (planned.began or 0.0)))
     facts = replace(
         found.facts,
         workers=watched.counts,
         worker_events=watched.events,
         machine_problems=(*found.facts.machine_problems, *watched.problems),
     )
-    return replace(found, facts=facts, resources=watched.resources)
+    return replace(found, facts=facts, resources=resources)
 
 
 def _gathered(

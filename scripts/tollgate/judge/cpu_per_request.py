@@ -20,10 +20,8 @@ from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.observe import Levels, Observation
 from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, PASS
 from tollgate.stats.counts import Counts
-from tollgate.stats.intervals import MIN_SECONDS, mean_interval
+from tollgate.stats.intervals import LEAST_KNOWN, MIN_SECONDS, mean_interval
 
-#: With values for a smaller part of the measured seconds the others may have been worse.
-LEAST_KNOWN = 0.9
 #: Seconds of a piece of time at most, and how many pieces a shorter time has.
 PIECE_S, PIECES = 5, 12
 
@@ -41,14 +39,15 @@ def judge_cpu_per_request(
     length = counts.width * max(1, int(min(PIECE_S, (to_s - from_s) / PIECES)) // counts.width)
     first_s = math.ceil(from_s)
     edges_s = np.arange(first_s, to_s + 1e-9, length)
-    pids = {int(pid) for it in execution.resources.workers for pid in it.pid if pid > 0}
-    used_ms = 1000 * execution.resources.cpu.of_all(pids, edges_s)
+    cpu, workers = execution.resources.cpu, execution.resources.workers
+    pids = np.concatenate([it.pid[it.pid > 0] for it in workers])
+    used_ms = 1000 * cpu.of_all({*pids.tolist()}, edges_s)
     piece = np.searchsorted(edges_s, counts.second, side="right") - 1
     inside = (piece >= 0) & (piece < len(used_ms))
     n = np.bincount(piece[inside], counts.n[inside], len(used_ms))
     known = np.flatnonzero(np.isfinite(used_ms))
     answers = int(n[known].sum())
-    if not answers:
+    if not answers or not len(pids):
         return Judgement(INVALID, "no CPU time of the workers is known while they answered")
 
     def mean(confidence: float) -> Observation:
@@ -62,10 +61,13 @@ def judge_cpu_per_request(
         return Judgement(INCONCLUSIVE, reason, estimate)
     watched_s = float(len(known) * length)
     judgement = rule_over_time(criterion, estimate, watched_s, estimate.times_longer(criterion))
-    if judgement.verdict != PASS or len(known) >= LEAST_KNOWN * len(used_ms):
+    if judgement.verdict != PASS:
         return judgement
-    reason = (
-        f"known of {watched_s:.0f} of {len(used_ms) * length} s: "
-        f"at least {100 * LEAST_KNOWN:.0f} % are needed"
-    )
-    return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
+    read, least = np.isin(pids, [*cpu.used_s]), f"at least {100 * LEAST_KNOWN:.0f} % are needed"
+    if len(known) < LEAST_KNOWN * len(used_ms):
+        reason = f"known of {watched_s:.0f} of {len(used_ms) * length} s: {least}"
+        return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
+    if read.mean() < LEAST_KNOWN:
+        reason = f"known of the processes of {read.sum()} of {len(read)} looks: {least}"
+        return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
+    return judgement

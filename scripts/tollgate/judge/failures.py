@@ -3,8 +3,8 @@
 A criterion covers the failures that it would fail a run for if there were more of them: `fail` and
 `succ` cover all, `rc` those of its codes. How many may fail is for the criterion to say. Failures
 that none covers fail a run where nothing else is left: where a label has no other answers, and
-where more than TOLERATED of the answers that a criterion on a time is about are failures, for an
-error page takes no such time as the work does.
+where more than TOLERATED of the answers that a criterion on a time, or on CPU time, is about are
+failures, for an error page takes no such time as the work does.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tollgate.base.text import format_number
+from tollgate.criteria.subjects import CPU_PER_REQUEST
 from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.observe import hit_mask
 from tollgate.judge.verdicts import FAIL, PASS, SERVICE, CriterionResult, Reason
@@ -52,25 +53,26 @@ def failure_warnings(execution: MeasuredExecution) -> Iterator[str]:
 def without_times_of_failures(
     execution: MeasuredExecution, results: Iterable[CriterionResult]
 ) -> Iterator[CriterionResult]:
-    """The results, in which no time of too many uncovered failures passes."""
+    """The results, in which no time of too many uncovered failures passes, nor their CPU time."""
     by_name = list(counts_by_name(execution))
     for criterion, result in zip(execution.criteria, results, strict=True):
-        if not criterion.is_of_time or execution.capacity or result.verdict != PASS:
+        is_of_work = criterion.is_of_time or criterion.subject == CPU_PER_REQUEST
+        if not is_of_work or execution.capacity or result.verdict != PASS:
             yield result
             continue
+        label = "" if criterion.is_of_workers else criterion.label
         of = [
             (_uncovered(execution, name, counts), counts.total)
             for (name, is_transaction), counts in by_name
-            if (name == criterion.label if criterion.label else not is_transaction)
+            if (name == label if label else not is_transaction)
         ]
         failed, total = (sum(each) for each in zip(*of, strict=True))
         if not result.decides or failed <= TOLERATED * total:
             yield result
             continue
-        label = f" of {criterion.label}" if criterion.label else ""
         share = f"{failed} of {total} requests failed ({format_number(100 * failed / total)} %)"
-        add = f"add 'fail{label}>1%' to say how many may fail"
-        reason = f"{share}, so that their times are not those of the work: {add}"
+        add = f"add 'fail{f' of {label}' if label else ''}>1%' to say how many may fail"
+        reason = f"{share}, and a failure does not take what the work does: {add}"
         interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted_interval"))
         yield replace(result, **interval, verdict=FAIL, reason=reason)
 

@@ -22,7 +22,7 @@ import numpy as np
 from tollgate.base.text import duration, format_number, short
 from tollgate.criteria.grammar import Criterion
 from tollgate.criteria.subjects import CPU_PER_REQUEST, MIB
-from tollgate.judge.cpu_per_request import LEAST_KNOWN, judge_cpu_per_request
+from tollgate.judge.cpu_per_request import judge_cpu_per_request
 from tollgate.judge.criterion import Judgement, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Levels, Observation
@@ -38,7 +38,7 @@ from tollgate.judge.verdicts import (
     Reason,
     invalid,
 )
-from tollgate.stats.intervals import MIN_SECONDS, mean_interval
+from tollgate.stats.intervals import LEAST_KNOWN, MIN_SECONDS, mean_interval
 from tollgate.workers.model import Resources, WorkerEvent, WorkerOutage, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,

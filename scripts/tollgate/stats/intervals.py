@@ -35,6 +35,8 @@ from tollgate.stats.counts import Counts
 CONFIDENCE = 0.95
 # Below five seconds, or bins of a long run, there is no telling a disturbance from a level.
 MIN_SECONDS = 5
+#: With values for a smaller part of what was measured the rest may have been worse.
+LEAST_KNOWN = 0.9
 # Fewer samples than this say nothing of how far their mean may lie beside the truth: two that are
 # alike would have an interval without a width. Of lognormal(1) ones, 89 % of intervals hold it with
 # five and 93 % with ten.

@@ -75,7 +75,7 @@ def explained(
                 comparison.gate.settings.false_alarm,
                 comparison.gate.settings.effect,
                 comparison.mean_rise_us,
-                comparison.gate.verdict == FAIL,
+                {it.metric for it in comparison.gating if it.verdict == FAIL},
                 labels,
             )
         except (ProfileError, Pm2Error, probe.ProbeError, ToolError, OSError) as problem:

@@ -105,14 +105,18 @@ class WorkerCpu:
         return np.where(there[:-1] & there[1:], spent, np.nan)
 
     def of_all(self, pids: Collection[int], edges_s: Floats) -> Floats:
-        """float[E - 1]: the same of workers together, each as long as it was there; what one used
-        before its first reading is not among it."""
+        """float[E - 1]: the same of workers together, each as long as it was there. One that came
+        later has used nothing at the reading before its first."""
         spent = np.zeros(len(edges_s) - 1)
         for pid in pids:
             used = self.used_s.get(pid, np.zeros(0))
-            known = np.isfinite(used)
-            if known.any():
-                spent += np.diff(np.interp(edges_s, self.at_s[known], used[known]))
+            known = np.flatnonzero(np.isfinite(used))
+            if not len(known):
+                continue
+            at_s, values = self.at_s[known], used[known]
+            if known[0]:
+                at_s, values = np.r_[self.at_s[known[0] - 1], at_s], np.r_[0.0, values]
+            spent += np.diff(np.interp(edges_s, at_s, values))
         there = self._is_known(edges_s)
         return np.where(there[:-1] & there[1:], spent, np.nan)
 

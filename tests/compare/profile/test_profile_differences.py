@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
+from tollgate.compare.model import CPU, ERRORS, TYPICAL
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import LEAST_BLOCKS, explain, owner
 from tollgate.compare.profile.model import LESS, MORE, SAME, UNCHANGED, absent
@@ -40,7 +41,7 @@ def blocks(base, head, n=12):
 BASE = {(ROUTER, HANDLER): 1.0, (ROUTER, HANDLER, SORT): 0.5, (GC,): 0.2}
 
 
-def explained(head, base=BASE, rise_us=None, failed=True):
+def explained(head, base=BASE, rise_us=None, failed=(TYPICAL,)):
     return explain(blocks(base, head), LEVEL, EFFECT, rise_us, failed)
 
 
@@ -93,7 +94,7 @@ def test_a_function_that_moved_in_its_file_or_to_another_is_the_same():
 
 
 def test_less_is_coloured_and_not_named():
-    why = explained(BASE | {(ROUTER, HANDLER): 0.2}, failed=False)
+    why = explained(BASE | {(ROUTER, HANDLER): 0.2}, failed=())
     assert (why.outcome, why.named, why.cpu.moved) == (UNCHANGED, [], LESS)
     assert why.functions[0].moved == LESS
     assert {it.name: it.moved for it in why.flame}["handler"] == LESS
@@ -102,8 +103,9 @@ def test_less_is_coloured_and_not_named():
 @pytest.mark.parametrize(
     ("rise_us", "failed", "outcome"),
     [
-        *((5000.0, True, WAITING), (1.0, True, UNKNOWN)),
-        *((None, True, UNKNOWN), (5000.0, False, UNCHANGED)),
+        *((5000.0, (TYPICAL,), WAITING), (1.0, (TYPICAL,), UNKNOWN), (-5000.0, ("p95",), UNKNOWN)),
+        *((None, (TYPICAL,), UNKNOWN), (5000.0, (), UNCHANGED), (5000.0, (ERRORS,), UNKNOWN)),
+        (5000.0, (TYPICAL, CPU), COMPUTING),
     ],
 )
 def test_the_same_cpu_means_waiting_where_it_explains_no_half_of_the_rise(rise_us, failed, outcome):
@@ -126,12 +128,12 @@ def of_label(name, outcome, rise_ms=3.0):
 )
 def test_what_the_profile_can_not_tell_the_minutes_of_the_comparison_may(labels, outcome):
     made = blocks(BASE, BASE)
-    why = explain(made, LEVEL, EFFECT, 1.0, True, labels)
+    why = explain(made, LEVEL, EFFECT, 1.0, (TYPICAL,), labels)
     assert (why.outcome, why.labels) == (outcome, tuple(labels))
     assert absent("no Node", labels).outcome == outcome
     told = [line for line in words.by_label(why) if "3 ms longer" in line]
     assert len(told) == sum(it.rise_ms is not None for it in labels)
-    assert explain(made, LEVEL, EFFECT, None, False, labels).outcome == UNCHANGED
+    assert explain(made, LEVEL, EFFECT, None, (), labels).outcome == UNCHANGED
 
 
 def test_a_change_below_half_of_the_effect_is_not_named_however_sure():
@@ -140,17 +142,17 @@ def test_a_change_below_half_of_the_effect_is_not_named_however_sure():
         base = {(HANDLER,): 1e6, (SORT,): 1e5 + number}
         head = base | {(SORT,): 1.2e5 + 2 * number}
         exact.append(ProfileBlock(*(Use(100, Counter(it)) for it in (base, head))))
-    why = explain(exact, LEVEL, EFFECT, None, failed=False)
+    why = explain(exact, LEVEL, EFFECT, None, failed=())
     [found] = [it for it in why.functions if it.name == "sorted"]
     assert found.own.low_us > 0
     assert found.moved == SAME
-    assert explain(exact, LEVEL, 0.01, None, failed=False).named[0].name == "sorted"
+    assert explain(exact, LEVEL, 0.01, None, failed=()).named[0].name == "sorted"
 
 
 def test_too_few_blocks_are_refused():
     silent = [replace(it, head=Use()) for it in blocks(BASE, BASE)]
     with pytest.raises(ProfileError, match=f"in 0 blocks, and {LEAST_BLOCKS} are needed"):
-        explain(silent, LEVEL, EFFECT, None, failed=True)
+        explain(silent, LEVEL, EFFECT, None, failed=(TYPICAL,))
 
 
 def test_the_flame_graph_holds_all_of_the_time_and_one_frame_a_package():
@@ -170,7 +172,7 @@ stacks = st.lists(frames, min_size=1, max_size=6).map(tuple)
 
 @given(st.dictionaries(stacks, st.floats(0.1, 10), min_size=1, max_size=12))
 def test_each_microsecond_counts_to_one_function_and_one_frame(found):
-    why = explain(blocks(found, found), 0.5, EFFECT, None, failed=False)
+    why = explain(blocks(found, found), 0.5, EFFECT, None, failed=())
     whole = why.cpu.base_us
     assert why.flame[0].base_us == pytest.approx(whole)
     assert sum(it.own.base_us for it in why.functions) <= whole * (1 + 1e-9)
@@ -195,7 +197,7 @@ def test_a_head_like_its_base_is_named_anything_no_more_often_than_promised(repe
     wrong = 0
     for _ in times:
         made = [ProfileBlock(use(load), use(load)) for load in rng.lognormal(0, 0.3, 16)]
-        why = explain(made, level, 1e-9, None, failed=False)
+        why = explain(made, level, 1e-9, None, failed=())
         wrong += any(it.moved != SAME for it in (why.cpu, *why.functions))
     assert wrong <= times.most(level)
 
@@ -250,7 +252,7 @@ def test_a_function_that_took_over_what_another_did_makes_no_head_that_computes_
 TIMES = st.tuples(*[st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])] * 3).filter(any)
 
 
-@given(TIMES, TIMES, st.sampled_from([None, 1.0, 5000.0]), st.booleans())
+@given(TIMES, TIMES, st.sampled_from([None, 1.0, 5000.0]), st.sampled_from([(), (TYPICAL,)]))
 def test_the_sentence_follows_the_sign_and_the_interval_of_the_sum(base, head, rise_us, failed):
     stacks = (ROUTER, HANDLER), (ROUTER, HANDLER, SORT), (GC,)
     why = explained(*(dict(zip(stacks, it, strict=True)) for it in (head, base)), rise_us, failed)

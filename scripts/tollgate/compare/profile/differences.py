@@ -12,13 +12,14 @@ both sides' sum, which says nothing of their difference.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
+from tollgate.compare.model import CPU, PERCENTILES, TYPICAL
 from tollgate.compare.profile import flame
 from tollgate.compare.profile.model import (
     LESS,
@@ -39,6 +40,7 @@ LEAST_BLOCKS = 6
 #: Functions with less than this share of both sides' CPU together are not asked about.
 LEAST_SHARE = 0.005
 BASE, HEAD = 0, 1
+_TIMES = {TYPICAL, "mean", *PERCENTILES}
 
 
 def explain(
@@ -46,12 +48,13 @@ def explain(
     level: float,
     effect: float,
     rise_us: float | None,
-    failed: bool,
+    failed: Collection[str],
     labels: Sequence[LabelCpu] = (),
 ) -> Why:
     """What the profile says. level: how often anything may be named of a head that is like its
-    base. effect: the smallest rise that matters, as a share. failed: whether the comparison did,
-    and rise_us: by how much head's mean response time was longer then, None where that is unknown.
+    base. effect: the smallest rise that matters, as a share. rise_us: by how much head's mean
+    response time was longer, None where that is unknown. failed: metrics of the comparison
+    that did.
     labels: what the comparison has measured of their CPU time.
 
     Raises ProfileError where too little was answered."""
@@ -95,16 +98,21 @@ def explain(
 
 
 def _outcome(
-    cpu: ProfileChange, rise_us: float | None, failed: bool, labels: Sequence[LabelCpu]
+    cpu: ProfileChange,
+    rise_us: float | None,
+    failed: Collection[str],
+    labels: Sequence[LabelCpu],
 ) -> str:
     """Head computes more where all of its CPU rose: a function that takes more may have taken it
-    from another. It waits where its CPU can have risen by no more than half of what its answers
-    took longer. What a minute of profile can't tell, the minutes of the comparison may."""
-    if cpu.moved == MORE:
+    from another. It waits where a time has failed, and its CPU can have risen by no more than half
+    of what its answers took longer. What a minute of profile can't tell, the minutes of the
+    comparison may."""
+    if cpu.moved == MORE or CPU in failed:
         return COMPUTING
     if not failed:
         return UNCHANGED
-    if rise_us and cpu.high_us < rise_us / 2:
+    is_longer = bool(rise_us and rise_us > 0 and _TIMES.intersection(failed))
+    if is_longer and cpu.high_us < rise_us / 2:
         return WAITING
     return outcome_of(labels) or UNKNOWN
 
