@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -151,6 +152,8 @@ def test_a_commit_that_can_t_be_built_is_told_and_leaves_nothing(made, builds, p
         "ENOSPC: no space left on device, write",
         "getaddrinfo EAI_AGAIN packages.example.org",
         "curl: (6) Could not resolve host: example.org",
+        "Temporary failure in name resolution",
+        "dial tcp: lookup example.org: no such host",
     ],
 )
 def test_what_the_machine_is_to_blame_for_is_not_put_on_the_commit(made, builds, said):
@@ -161,6 +164,12 @@ def test_what_the_machine_is_to_blame_for_is_not_put_on_the_commit(made, builds,
     assert list(its.place.iterdir()) == []
 
 
+def test_a_build_that_a_service_of_its_own_does_not_answer_can_t_be_made(made, builds):
+    commit, its = made.git("rev-parse", "HEAD"), builds(build="echo ECONNREFUSED; false")
+    with pytest.raises(NotBuiltError, match=f"failed for {commit[:7]}: ECONNREFUSED"):
+        its.provide(commit, commit)
+
+
 def test_neither_are_a_missing_program_and_a_full_disk(made, builds, monkeypatch):
     commit = made.git("rev-parse", "HEAD")
     monkeypatch.setitem(packages.INSTALLERS, "package-lock.json", ("no-such-npm", "ci"))
@@ -168,7 +177,8 @@ def test_neither_are_a_missing_program_and_a_full_disk(made, builds, monkeypatch
     with pytest.raises(UserError, match=said):
         builds().provide(commit, commit)
     monkeypatch.setattr(module.room, "free", lambda _: 0)
-    with pytest.raises(UserError, match=r"; with that mended, the same command goes on$"):
+    full = re.escape(module.room.full(builds().place))
+    with pytest.raises(UserError, match=rf"^{full}: .*; with that mended, the same command goes"):
         builds(install="false").provide(commit, commit)
 
 

@@ -91,9 +91,12 @@ class Builds:
 
     def _told(self, problem: BaseException) -> NotBuiltError | UserError:
         """By what is to blame: the commit, or the machine."""
-        text = str(problem)
-        is_machine = isinstance(problem, MachineError) or packages.OF_MACHINE.search(text)
-        if is_machine or room.free(self.place) < room.LEAST:
+        text, is_machine = str(problem), isinstance(problem, MachineError)
+        if room.free(self.place) < room.LEAST:
+            text, is_machine = f"{room.full(self.place)}: {text}", True
+        elif isinstance(problem, GitError):
+            is_machine = bool(packages.OF_MACHINE.search(text))
+        if is_machine:
             return UserError(f"{text}; with that mended, the same command goes on")
         return NotBuiltError(text)
 

@@ -46,11 +46,15 @@ _NO_HOOKS = {
     **{"HUSKY": "0", "HUSKY_SKIP_INSTALL": "1"},
     **{"LEFTHOOK": "0", "SKIP_INSTALL_SIMPLE_GIT_HOOKS": "1"},
 }
-#: What is said where a disk or a network is to blame, and not the commit.
-OF_MACHINE = re.compile(
-    r"\b(ENOSPC|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET|code E5\d\d)\b"
-    r"|[Nn]o space left|Could not resolve host"
+#: What is said where a disk, and where a network is to blame, and not the commit. A build may ask
+#: services of its own, and say the second of them.
+_OF_DISK = r"\bENOSPC\b|[Nn]o space left"
+_OF_NETWORK = (
+    r"\b(ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET|code E5\d\d)\b"
+    r"|Could not resolve host|[Nn]o such host|[Nn]ame or service not known|name resolution"
+    r"|[Nn]etwork is unreachable|[Cc]onnection (refused|timed out|reset)|i/o timeout"
 )
+OF_MACHINE = re.compile(f"{_OF_DISK}|{_OF_NETWORK}")
 #: Where no packages come from.
 _NO_PACKAGES = "none are needed"
 
@@ -123,7 +127,8 @@ def provide(
 def build(provision: Provision, folder: Path, logs: Path, side: str) -> None:
     """Build a side in its app's folder, if the service says how. Raises PackagesError."""
     if provision.build:
-        _shell(provision.build, folder, logs / f"build-{side}.log", side)
+        log = logs / f"build-{side}.log"
+        _shell(provision.build, folder, log, side, re.compile(_OF_DISK))
 
 
 def linked(provision: Provision, head: Path, root: Path) -> list[Path]:
@@ -184,7 +189,7 @@ def _no_lock(side: str, name: str, folder: Path) -> PackagesError:
 
 def _packages(base: Path, head: Path, log: Path, side: str) -> str:
     is_shared = _asked(base) == _asked(head) and (head / MODULES).is_dir()
-    if is_shared and not (_is_workspace(head) or _has_links(head) or _makes_packages(head)):
+    if is_shared and not (_is_workspace(head) or _has_links(head) or makes_packages(head)):
         (base / MODULES).symlink_to(head / MODULES)
         return "the same as head's"
     lock = _lock_of(base)
@@ -248,7 +253,7 @@ def _is_workspace(folder: Path) -> bool:
     return (folder / "pnpm-workspace.yaml").is_file() or "workspaces" in _described(folder)
 
 
-def _makes_packages(folder: Path) -> bool:
+def makes_packages(folder: Path) -> bool:
     """Whether a script of its own may make or patch packages: by code that is compared."""
     scripts = _described(folder).get("scripts") or {}
     own = [str(scripts[it]) for it in _AT_INSTALL if it in scripts]
@@ -272,11 +277,20 @@ def _has_links(folder: Path) -> bool:
     return any(not it.resolve().is_relative_to(modules.resolve()) for it in links)
 
 
-def _shell(command: str, folder: Path, log: Path, side: str) -> None:
-    _run(("/bin/sh", "-c", command), folder, log, side, command)
+def _shell(
+    command: str, folder: Path, log: Path, side: str, of_machine: re.Pattern = OF_MACHINE
+) -> None:
+    _run(("/bin/sh", "-c", command), folder, log, side, command, of_machine)
 
 
-def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str) -> None:
+def _run(
+    command: Sequence[str],
+    folder: Path,
+    log: Path,
+    side: str,
+    shown: str,
+    of_machine: re.Pattern = OF_MACHINE,
+) -> None:
     try:
         done = run(command, folder, {**os.environ, **_NO_HOOKS}, LIMIT_S)
     except FileNotFoundError:
@@ -285,7 +299,7 @@ def _run(command: Sequence[str], folder: Path, log: Path, side: str, shown: str)
         raise PackagesError(f"`{shown}` for {side}: {problem}") from None
     if done.returncode:
         log.write_text(done.stdout, encoding="utf-8")
-        error = MachineError if OF_MACHINE.search(done.stdout) else PackagesError
+        error = MachineError if of_machine.search(done.stdout) else PackagesError
         raise error(f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})")
 
 

@@ -215,6 +215,11 @@ class Compare(OwnLoad):
         packages.build(provision, source.folder, self.folder, "head")
         self.unwritten = git.written(base)
         self.log.info("Base has its packages: %s", source_of)
+        if found.ignored and not provision.build and packages.makes_packages(source.folder):
+            self.log.warning(
+                "compare: install scripts of package.json ran for base now, and for head when it "
+                "was installed: if they build, name `build` beside the app"
+            )
         return BuiltSides(found, (base, source.root), source.root)
 
     def _hold(self) -> None:

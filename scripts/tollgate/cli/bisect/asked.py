@@ -111,6 +111,8 @@ def _configuration(names: Sequence[str], settings: Sequence[str]) -> Configurati
     for it in settings:
         try:
             ConfigOverrider(log).apply_overrides([it], config)
+            if not all(isinstance(config.get(key), dict) for key in ("modules", "settings")):
+                raise ValueError(it)
         except Exception:
             raise UserError(
                 f"-o {it}: write PATH=VALUE by a path of taurus.yml, such as "
