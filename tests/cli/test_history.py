@@ -215,13 +215,22 @@ def test_the_record_of_a_run_counts_where_the_history_does_not_have_it(
 def test_the_gate_of_a_run_that_left_nothing_to_decide_is_refused(refusal, kept, tmp_path):
     words = ("history", kept(nights([0.0])), "--gate", "--run")
     said = refusal(*words, tmp_path / "none")
-    assert said == f"tollgate: {tmp_path / 'none'} left no record: see its bzt.log\n"
+    assert said == f"tollgate: {tmp_path / 'none'} is no folder of a run\n"
+    (tmp_path / "invalid").mkdir()
+    left = f"{tmp_path / 'invalid'} left no record, as a run that is INVALID"
+    assert left in refusal(*words, tmp_path / "invalid")
     short = replace(record(1), executions=())
     check = record(2, measure("sum", "p95", 9.0, effect=False), kind="check", anchor=None)
     for each in (short, check):
         run = leave(each, tmp_path)
         assert f"{run} measured nothing that can gate: " in refusal(*words, run)
     assert "not allowed with argument" in refusal(*words, run, "--anchor", "v1.2")
+
+
+def test_what_a_run_of_another_kind_measured_is_shown_without_a_gate(tollgate, kept, tmp_path):
+    check = record(2, measure("sum", "p95", 9.0, effect=False), kind="check", anchor=None)
+    code, out, _ = tollgate("history", kept(nights([0.0])), "--run", leave(check, tmp_path))
+    assert (code, out.splitlines()[0].split(":")[0]) == (0, "check, fork")
 
 
 def test_a_fail_that_is_no_metric_fails_the_gate(tollgate, kept):

@@ -165,6 +165,11 @@ def test_records_of_several_time_zones_are_in_the_order_of_their_times(three, tm
 def test_the_record_of_a_run_is_that_of_its_folder_or_of_a_link_to_it(three, tmp_path):
     run = leave(three[1], tmp_path)
     (tmp_path / "latest").symlink_to(run)
-    assert files.of_run(run) == files.of_run(tmp_path / "latest") == three[1]
-    with pytest.raises(UserError, match=r"none left no record: see its bzt\.log"):
-        files.of_run(tmp_path / "none")
+    said = []
+    assert [files.of_run(it, said.append) for it in (run, tmp_path / "latest")] == [three[1]] * 2
+    with pytest.raises(UserError, match="none is no folder of a run"):
+        files.of_run(tmp_path / "none", said.append)
+    ahead = leave(replace(three[2], started="2999-01-01T00:00:00+00:00"), tmp_path)
+    with pytest.raises(UserError, match="left no record"):
+        files.of_run(ahead, said.append)
+    assert len(said) == 1

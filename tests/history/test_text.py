@@ -41,6 +41,12 @@ def test_a_pass_counts_the_runs_that_gate_and_says_where_they_are_too_few_for_a_
         assert said([*others, *nights([0.0] * (runs + 3))[3:]]) == [passed + end]
 
 
+def test_a_pass_counts_the_runs_since_the_last_step():
+    changes = np.expm1(stepped(48, (40, -0.06)) + noise(np.random.default_rng(1), 48, wild=0))
+    (passed,) = said(nights(changes))
+    assert passed.endswith("; no step can be found among 8 runs of 48")
+
+
 def test_a_fail_of_the_newest_run_that_is_no_metric_is_a_reason_once_and_one_of_before_is_none():
     records = nights([0.0, 0.0])
     failed = replace(records[1], failed=(LOST,))

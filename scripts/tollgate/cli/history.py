@@ -67,14 +67,14 @@ def show(arguments: argparse.Namespace) -> int:
         raise UserError(f"--repository {arguments.repository} is no folder")
     if arguments.anchor == "":
         raise UserError("--anchor is empty: name the release")
-    run = files.of_run(arguments.run) if arguments.run else None
+    run = files.of_run(arguments.run, _warn) if arguments.run else None
     records = files.read(_places(arguments), _warn)
     if arguments.to:
         new = files.collect(records, arguments.to)
         print(f"{arguments.to}: {new} of {len(records)} records were new")
     found = series.executions(records, arguments.anchor, run and run.id)
     gating = [it for it in found if it.anchor]
-    if not gating and (arguments.gate or arguments.anchor or run):
+    if not gating and (arguments.gate or arguments.anchor):
         raise UserError(_no_gate(arguments, len(records)))
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     log = partial(_log, arguments.repository)

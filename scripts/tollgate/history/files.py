@@ -50,12 +50,18 @@ def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
     return sum(_write(it, folder) for it in found)
 
 
-def of_run(run: Path) -> HistoryRecord:
-    """The record in a run's folder. Raises UserError, one line."""
+def of_run(run: Path, warn: Warn) -> HistoryRecord:
+    """The record in a run's folder. warn: as in `read`. Raises UserError, one line."""
     own = run / _OWN
-    if not own.is_file():
-        raise UserError(f"{run} left no record: see its bzt.log")
-    return read([own])[-1]
+    if not run.is_dir():
+        raise UserError(f"{run} is no folder of a run")
+    found = list(_lines(own, warn)) if own.is_file() else []
+    if not found:
+        raise UserError(
+            f"{run} left no record, as a run that is INVALID or interrupted does: see its "
+            "verdict.md and bzt.log"
+        )
+    return found[-1]
 
 
 def read(places: Sequence[Path], warn: Warn = lambda _: None) -> list[HistoryRecord]:

@@ -166,6 +166,7 @@ def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> I
 
 def _no_step(execution: Execution, newest: int) -> str:
     runs = len(execution.runs)
-    if runs < execution.needed:
-        return f"no step can be found among {_runs(runs)}"
+    level = min((len(it.level) for it in execution.series if it.is_current), default=0)
+    if level < execution.needed:
+        return f"no step can be found among {_runs(level)}{f' of {runs}' * (level < runs)}"
     return f"the newest {min(newest, runs)} of {_runs(runs)} found no step upwards"
