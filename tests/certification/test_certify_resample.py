@@ -92,6 +92,17 @@ def test_a_picked_second_keeps_the_rows_and_processes_of_its_requests():
                 assert getattr(got, name).tolist() == getattr(meant, name).tolist()
 
 
+def test_the_cpu_time_of_runs_with_other_rows_is_that_of_whole_sides():
+    rng, block, values = np.random.default_rng(1), np.repeat(np.arange(60), 5), np.arange(9)
+    runs = []
+    for rows in (7, 5):
+        made = (Requests(block, *(rng.integers(it, size=300) for it in (rows, 9, 3))) for _ in "ab")
+        sides = (Side.of(it, values, np.zeros(60)) for it in made)
+        runs.append([Blocks("sum", values, *sides, cpu=CpuTimes(np.ones((6, 60))))])
+    (found,) = Pool.of(runs).picked(np.array([3]), np.array([False]))
+    assert (found.cpu.used_ms.tolist(), found.cpu.workers) == ([[3.0], [3.0]], 3)
+
+
 def test_runs_of_other_labels_are_refused():
     rng = np.random.default_rng(1)
     runs = [[compared(rng, 30, label=label)] for label in ("sum", "search")]

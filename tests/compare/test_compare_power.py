@@ -1,12 +1,13 @@
 """What a comparison says that it will find, held against comparisons that are made up."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from support.compared import SHORT, compared, judged, verdicts
-from tollgate.compare.answers import Answer, Rehearsal
+from tollgate.compare.answers import Answer, AnswersError, Rehearsal
 from tollgate.compare.model import FAIL, PASS, GateSettings, Requests
 from tollgate.compare.outset import Schedule, set_out
 from tollgate.compare.power import power_of
@@ -92,6 +93,13 @@ def answered(label, every_ms, until_ms=10_000):
         Answer(label, n % 2, at, 40 + n % 9, True, f"http://a/{label}", "200 OK")
         for n, at in enumerate(range(0, until_ms, every_ms))
     ]
+
+
+def test_cpu_time_that_is_to_decide_and_says_nothing_is_refused_before_the_load():
+    record = own_plan("thread")
+    record = replace(record, settings=replace(record.settings, gates=("typical", "cpu")))
+    with pytest.raises(AnswersError, match=r"names cpu, but the coin falls once a thread"):
+        set_out(record, Schedule(("list",), None, {}, {}), Rehearsal(), 2, 0.5)
 
 
 def test_a_plan_of_somebodys_own_asks_as_often_as_in_its_rehearsal():

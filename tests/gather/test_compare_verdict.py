@@ -112,7 +112,9 @@ def test_lost_samples_of_any_label_are_invalid_where_the_cpu_time_of_all_decides
     of = {"cpu": CpuRecord(1, ())}
     verdict = judged(tmp_path, Load(both(odds=0.0), settings=settings), of=of)
     assert verdict.verdict == "INVALID"
-    assert "sum: no samples of head" in reasons(verdict)
+    assert "no fair coin" in reasons(verdict)
+    few = judged(tmp_path / "few", Load(both(odds=0.5), settings=settings), of=of)
+    assert few.verdict == "INCONCLUSIVE"
 
 
 def test_failures_of_both_sides_alike_are_no_regression_but_are_warned_about(tmp_path):

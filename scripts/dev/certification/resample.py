@@ -134,7 +134,9 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
     lengths = [len(it.base.n) for it in parts]
     begins = np.cumsum(lengths) - lengths
     sides = [_chained(side, begins) for side in zip(*(it.requests for it in parts), strict=True)]
+    cpu = _cpu_of(parts)
     if len({len(np.union1d(*(side.row for side in it.requests))) for it in parts}) > 1:
+        cpu = cpu and _of_sides(cpu)
         sides = [replace(it, row=np.zeros_like(it.row), process=None) for it in sides]
     values = np.unique(np.concatenate([it.values_ms for it in parts]))
     failed = (
@@ -142,12 +144,18 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
         for both in zip(*((it.base, it.head) for it in parts), strict=True)
     )
     both = (Side.of(side, values, n) for side, n in zip(sides, failed, strict=True))
-    blocks = Blocks(parts[0].label, values, *both, cpu=_cpu_of(parts))
+    blocks = Blocks(parts[0].label, values, *both, cpu=cpu)
     shares = [it.background_cpu for it in parts]
     if all(it is None for it in shares):
         return blocks
     known = (np.zeros(n) if it is None else it for it, n in zip(shares, lengths, strict=True))
     return blocks.beside(np.concatenate(list(known)))
+
+
+def _of_sides(cpu: CpuTimes) -> CpuTimes:
+    """Of all processes of a side together, where it is not known which of them answered."""
+    used = [cpu.used_ms[it::2].sum(axis=0) for it in (0, 1)]
+    return CpuTimes(np.stack(used), len(cpu.used_ms) // 2 * cpu.workers)
 
 
 def _cpu_of(parts: Sequence[Blocks]) -> CpuTimes | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tollgate.compare import answers, mix, pace, words
 from tollgate.compare.answers import AnswersError, Rehearsal
 from tollgate.compare.mix import Mix
-from tollgate.compare.model import ALL_LABELS
+from tollgate.compare.model import ALL_LABELS, CPU
 from tollgate.compare.pace import Pace
 from tollgate.compare.pooled import together
 from tollgate.compare.power import REHEARSED_OF_ROW, Power, power_of
@@ -42,9 +42,11 @@ def set_out(
     record: CompareRecord, of: Schedule, seen: Rehearsal, cores: int, share: float
 ) -> Outset:
     """cores: that the run can use, and of these the share that it may need. Raises AnswersError
-    where nothing is left to compare."""
+    where nothing is left to compare, or CPU time is to decide that says nothing."""
     judged = answers.judge(seen.answers, of.labels)
     record, kept = _without_new(record, of, judged.left_out)
+    if CPU in record.settings.gates and record.cpu_doubt:
+        raise AnswersError(f"modules.compare.gates names cpu, but {record.cpu_doubt}: leave it out")
     warnings = [*judged.broken]
     if record.left_out:
         warnings.append(words.left_out(record.left_out))

@@ -128,12 +128,12 @@ class CompareRecord:
         if self.cpu is None:
             return None
         found = CpuTimes.of(self.cpu.used_ms, self.cpu.workers, self.processes, seconds)
-        return replace(found, doubt=self._cpu_doubt)
+        return replace(found, doubt=self.cpu_doubt)
 
     @property
-    def _cpu_doubt(self) -> str:
-        """A side's CPU time is that of all that it is sent, compared or not, and which thread's
-        requests took it is not known."""
+    def cpu_doubt(self) -> str:
+        """Why CPU time says nothing of a change, or nothing. A side's is that of all that it is
+        sent, compared or not, and which thread's requests took it is not known."""
         if self.is_by_thread:
             return "the coin falls once a thread, and what each thread costs is not known"
         if self.left_out and not self.weights:

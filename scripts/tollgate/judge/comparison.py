@@ -65,8 +65,9 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
 
 def comparison_warnings(comparison: Comparison) -> Iterator[str]:
     """What a reader should know of the labels that have no say."""
+    gating = {finding.label for finding in comparison.gating}
     for each in comparison.counts:
-        if not _has_say(each.label, comparison):
+        if each.label not in gating:
             yield from (it.text for it in _unsound(each, comparison.record))
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
@@ -89,17 +90,17 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
 
 def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:
     """What is wrong with a side as a whole, so that its figures mean nothing."""
-    if _has_say(counts.label, comparison):
+    gating = comparison.gating
+    if any(it.label == counts.label for it in gating):
         yield from _unsound(counts, comparison.record)
+    elif any(it.metric == CPU for it in gating) and (  # which is that of all requests
+        problem := unfair(*counts.totals, comparison.record.repeats)
+    ):
+        yield invalid(GENERATOR, f"{counts.label}: {problem}")
     failed, total = counts.failed[1], counts.totals[1]
     if total and failed == total:
         text = f"every request of {counts.label} to head failed (n={total})"
         yield Reason(FAIL, SERVICE, text)
-
-
-def _has_say(label: str, comparison: Comparison) -> bool:
-    """CPU time is that of all requests, whatever their label."""
-    return any(label == it.label or it.metric == CPU for it in comparison.gating)
 
 
 def _unsound(counts: LabelCounts, record: CompareRecord) -> Iterator[Reason]:
