@@ -112,7 +112,8 @@ def test_an_unchanged_year_has_at_most_one_false_alarm_a_quarter(repetitions):
 def test_in_a_year_of_changes_each_is_found_in_time_and_nothing_else(repetitions):
     years = repetitions(50)
     late = dict.fromkeys(CHANGES, 0)
-    false = 0
+    nights = {it: [] for it in CHANGES}
+    false = calm_nights = 0
     for seed in years:
         rng = np.random.default_rng(1000 + seed)
         changes = changes_of(rng)
@@ -122,10 +123,17 @@ def test_in_a_year_of_changes_each_is_found_in_time_and_nothing_else(repetitions
             after = NIGHTS if at is None else at - it.begins + 1
             # A creep is found before the seventh part would follow, which would bring it to 7 %.
             late[it.rise, 5 if it.is_creep else 0] += after > (CREEP if it.is_creep else 5)
+            nights[it.rise, 5 if it.is_creep else 0].append(after)
         calm = [
             n for n in range(NIGHTS) if not any(it.begins <= n < it.ends + 10 for it in changes)
         ]
         false += sum(any(alarms(found, night)) for night in calm)
+        calm_nights += len(calm)
+    # Those of docs/history.md, which `scripts/test tests/history/test_year.py -rP` shows.
+    for (rise, _), found in nights.items():
+        half, most = (int(np.quantile(found, it, method="higher")) for it in (0.5, 0.9))
+        print(f"{rise:.0%}: {len(found)} changes, {half} | {most} | {max(found)} nights")
+    print(f"{false} false alarms in {calm_nights} nights without a change")
     assert late[0.05, 0] <= years.most(0.05)
     assert late[0.01, 5] == 0
     assert false <= 2 * years.made  # the calm nights of a year are half of it
