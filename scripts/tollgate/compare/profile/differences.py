@@ -54,8 +54,7 @@ def explain(
     """What the profile says. level: how often anything may be named of a head that is like its
     base. effect: the smallest rise that matters, as a share. rise_us: by how much head's mean
     response time was longer, None where that is unknown. failed: metrics of the comparison
-    that did.
-    labels: what the comparison has measured of their CPU time.
+    that did. labels: what the comparison has measured of their CPU time.
 
     Raises ProfileError where too little was answered."""
     blocks = [it for it in blocks if it.base.answered and it.head.answered]
