@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from copy import deepcopy
 from itertools import chain, count
 from pathlib import Path
@@ -30,7 +31,7 @@ from tollgate.intake.jmx_places import (
 from tollgate.intake.jmx_secrets import hide
 from tollgate.intake.source import Source, path_of
 from tollgate.intake.variables import Variables
-from tollgate.plan import nodes
+from tollgate.plan import nodes, sessions
 from tollgate.plan.inline import put_in_tree
 from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
 from tollgate.plan.model import FLOW_CONTROL
@@ -52,8 +53,8 @@ _DROPPED = {
     FRAGMENT: "it runs only where a controller names it",
 }
 _NO_LABEL = ("Collector", "Visualizer", "Summariser", "Listener", "Reporter", "ProxyControl")
-#: Controllers with a meaning for the first turn of a thread, or for the recorder, alone.
-_PLAIN = ("OnceOnlyController", "RecordingController")
+#: Has a meaning for the recorder alone.
+_RECORDED = "RecordingController"
 _PAUSE, _ACTION = "1", "ActionProcessor.action"
 #: Elements that read a file, by how their kinds begin, and the property that names it.
 _READERS = ("CSVDataSet", "JSR223", "BeanShell")
@@ -79,8 +80,8 @@ class _Reader:
 
     def __init__(self, path: Path, name: str, suite: Path, url: str | None) -> None:
         self._path, self._name, self._suite, self._url = path, name, suite, url
-        root = read_tree(path, {})
-        self._expander = expander_of(root, {})
+        self._root = read_tree(path, {})
+        self._expander = expander_of(self._root, {})
         self._places = Places(self._expander)
         document = parsed(path)
         put_in_tree(document, path)
@@ -101,6 +102,7 @@ class _Reader:
             # Its parent may have gone before it.
             if is_element and self._tree in element.iterancestors():
                 self._clean(element)
+        self._guessed |= dict.fromkeys([*sessions.keep_together([self._tree]), *self._begun_anew()])
         labels = self._labels()
         if not labels:
             raise IntakeError(
@@ -152,7 +154,7 @@ class _Reader:
 
     def _change(self, element: etree._Element) -> None:
         kind = nodes.kind(element)
-        if kind in _PLAIN:
+        if kind == _RECORDED:
             self._guessed[f"{_title(element)} runs at each arrival"] = None
             element.tag = "GenericController"
             element.set("guiclass", "LogicControllerGui")
@@ -190,6 +192,14 @@ class _Reader:
                 f"{_title(element)} may send a secret: have the environment hold it, and refer to "
                 "it by ${__P(NAME)}"
             ] = None
+
+    def _begun_anew(self) -> Iterator[str]:
+        for group in self._root.thread_groups:
+            for name in dict.fromkeys(sessions.carried(group, sessions.FOR_REQUESTS)):
+                yield (
+                    f"{group.name!r} leaves the variable {name} from one turn to the next: each "
+                    "arrival begins without"
+                )
 
     def _leave_out(self, element: etree._Element, why: str) -> None:
         self._left[f"{_title(element)}: {why}"] += 1
@@ -276,7 +286,7 @@ def _why_not(element: etree._Element) -> str:
         return "it would end a part of the load"
     if is_sampler_kind(kind) and kind not in (*HTTP, *_SCRIPTS, FLOW_CONTROL):
         return "which is no HTTP request"
-    return _DROPPED.get(kind, "")
+    return _DROPPED.get(kind) or sessions.why_of_a_thread(element)
 
 
 def _title(element: etree._Element) -> str:

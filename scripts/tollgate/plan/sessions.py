@@ -1,5 +1,5 @@
-"""How long the sessions of a plan last: whether each turn of a thread begins a user of its own, and
-how many requests such a turn sends for certain. Pure.
+"""How long the sessions of a plan last: whether each turn of a thread begins a user of its own, how
+many requests such a turn sends for certain, and what a thread keeps from turn to turn. Pure.
 
 Where it does, a turn may ask one service and the next turn another. Where cookies or variables
 outlast the turn, whoever gave them has to be asked again: all that a thread sends goes together.
@@ -9,8 +9,12 @@ Source: JMeter's manual, Component Reference, "HTTP Cookie Manager", "Once Only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from lxml import etree
+
+from tollgate.plan import nodes
+from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import (
     FLOW_CONTROL,
@@ -30,12 +34,32 @@ COOKIES = "CookieManager"
 _DRAWN = ("InterleaveControl", "RandomController", "RandomOrderController", "ThroughputController")
 #: How often these run what is in them may depend on answers.
 ANSWERING = ("ForeachController", "IfController", "SwitchController", "WhileController")
+#: What applies to requests wherever it stands: the first of them may go without.
+FOR_REQUESTS = ("Arguments", "AuthManager", "ConfigTestElement", "HeaderManager")
 #: What sets variables for a turn when that begins.
 _FOR_A_TURN = ("CSVDataSet", "CounterConfig", "RandomVariableConfig", "UserParameters")
 _READ = re.compile(r"""\$\{([^(){},$\\]+)\}|\bvars\s*\.\s*get(?:Object)?\s*\(\s*["'](.+?)["']""")
 _FOR_A_TIME = "RunTime"
 #: Turns of a loop within one of a thread that are a few.
 MOST_LOOPS = 20
+#: What a thread keeps to itself from turn to turn, by kind: the property that says so, with its
+#: values (empty where it may be left out), and with that by which all threads keep it together.
+#: Source: JMeter's manual, Component Reference, of each; its 5.6.3, InterleaveControl.initialize.
+_OF_A_THREAD = {
+    "InterleaveControl": ("InterleaveControl.accrossThreads", ("", "false"), "true"),
+    "ThroughputController": ("ThroughputController.perThread", ("true",), "false"),
+    "CounterConfig": ("CounterConfig.per_user", ("true",), "false"),
+    "CSVDataSet": ("shareMode", ("shareMode.thread",), "shareMode.all"),
+    "RandomVariableConfig": ("perThread", ("true",), "false"),
+    "RandomCSVDataSetConfig": ("independentListPerThread", ("true",), "false"),
+}
+_REPEATS = (LOOP, "ForeachController", "WhileController", "RunTime")
+_PER_USER = re.compile(r"(\$\{__counter\(\s*)true\b", re.IGNORECASE)
+#: What counts the turns of a thread.
+_COUNTS_TURNS = re.compile(r"\$\{__iterationNum\b|\$\{__jm__|\bgetIteration\(\)")
+_AGAIN, _RESET = "LoopController.continue_forever", "CounterConfig.reset_on_tg_iteration"
+_PERCENT = "ThroughputController.percentThroughput"
+_STYLE, _BY_NUMBER = "ThroughputController.style", ("", "0")
 #: By which threads tell each other something.
 _SHARED = re.compile(r"__setProperty\(|\bprops\s*\.\s*(?:put|setProperty)\s*\(")
 
@@ -51,7 +75,7 @@ def lasts(group: Element, around: Sequence[Element]) -> str:
     found = next(once, None) or next(kept, None)
     if found is not None:
         return found.title
-    name = next(_carried(group), None)
+    name = next(carried(group), None)
     return f"the variable {name}" if name else ""
 
 
@@ -63,9 +87,10 @@ def _is_cleared(manager: Element, group: Element) -> bool:
     return props.get(f"{COOKIES}.clearEachIteration") == "true"
 
 
-def _carried(group: Element) -> Iterator[str]:
-    """Variables that a turn reads before it has set them, and sets for the next one."""
-    elements = [it for it in group.walk() if it.kind not in _FOR_A_TURN]
+def carried(group: Element, without: Collection[str] = ()) -> Iterator[str]:
+    """Variables that a turn reads before it has set them, and sets for the next one. without:
+    kinds of elements that are not asked what they read."""
+    elements = [it for it in group.walk() if it.kind not in (*_FOR_A_TURN, *without)]
     read: set[str] = set()
     fresh: set[str] = set()
     for each in elements:
@@ -102,7 +127,7 @@ def requests_a_turn(plan: Plan) -> float | None:
     for group in plan.groups:
         if group.is_setup or group.is_teardown:
             continue
-        if group.on_sample_error != "continue" or _may_stop(group):
+        if group.on_sample_error != "continue" or may_stop(group):
             return None
         counts: dict[str, float] = {}
         for sampler in (it for it in group.samplers if it.kind != FLOW_CONTROL):
@@ -114,7 +139,8 @@ def requests_a_turn(plan: Plan) -> float | None:
     return most
 
 
-def _may_stop(group: ThreadGroup) -> bool:
+def may_stop(group: ThreadGroup) -> bool:
+    """Whether a turn of the group's threads may end, or go on without a row, before its end."""
     stops = group.stops
     jumps = any(it.kind == FLOW_CONTROL and it.all_pauses_ms == 0 for it in group.samplers)
     return jumps or group.may_be_cached or bool(stops.flow or stops.scripts or stops.jumps)
@@ -128,3 +154,99 @@ def _times(sampler: Sampler) -> float | None:
         elif each.kind not in (*PLAIN_CONTROLLERS, *_DRAWN, ONCE):
             return None
     return found
+
+
+def keep_together(elements: Iterable[etree._Element]) -> list[str]:
+    """Have all threads keep together what each keeps to itself, where an arrival is one turn of a
+    thread, or has a thread of its own: else each would begin anew. Returns a line for each element
+    that was changed."""
+    lines = []
+    for each in (it for top in elements for it in top.iter(etree.Element)):
+        kind, what = nodes.kind(each), ""
+        prop, of_a_thread, of_all = _OF_A_THREAD.get(kind, ("", (), ""))
+        if kind == ONCE:
+            each.tag = "GenericController"
+            each.set("guiclass", "LogicControllerGui")
+            each.set("testclass", each.tag)
+            what = "runs at each arrival"
+        elif kind == LOOP and _text(each, _AGAIN) == "false":
+            _set(each, _AGAIN, "true")
+            what = "runs at each arrival"
+        elif prop and _text(each, prop) in of_a_thread:
+            if kind == "CounterConfig" and _is_repeated(each):
+                if _text(each, _RESET) != "true":
+                    _set(each, _RESET, "true")
+                    what = "begins anew at each arrival"
+            else:
+                _set(each, prop, of_all)
+                what = "counts for all arrivals together, not for each user"
+        elif each.text and each.tag.endswith("Prop") and _PER_USER.search(each.text):
+            each.text = _PER_USER.sub(r"\1FALSE", each.text)
+            lines.append("__counter(TRUE) counts for all arrivals together, not for each user")
+        if what:
+            lines.append(f"{kind} {each.get('testname', '')!r} {what}")
+    return list(dict.fromkeys(lines))
+
+
+def why_of_a_thread(element: etree._Element) -> str:
+    """Why an element means nothing where each arrival is a user of its own, and what to do; empty
+    where it does."""
+    kind = nodes.kind(element)
+    if kind == "ThroughputController" and _text(element, _STYLE) in _BY_NUMBER:
+        return "it runs a number of times in all, and arrivals go on: choose Percent Executions"
+    if kind == "WeightedSwitchController":
+        return "it deals by the turns of one thread: give each of its requests a label and a weight"
+    own = (it.text for it in element.iter() if it.text)
+    if turns := next(filter(None, map(_COUNTS_TURNS.search, own)), None):
+        return f"{turns[0]} counts the turns of one user, and an arrival is one: write a Counter"
+    return ""
+
+
+def of_a_thread(element: Element) -> bool:
+    """Whether each thread keeps to itself which of the element's children it has run."""
+    prop, values, _ = _OF_A_THREAD.get(element.kind, ("", (), ""))
+    return element.kind.endswith(_DRAWN) and element.props.get(prop, "") in values
+
+
+def share_of(controller: Element, expander: Expander) -> float | None:
+    """In how many of its turns a controller runs each of its children; None where answers decide,
+    or it is not known."""
+    kind, props = controller.kind, controller.props
+    if kind in PLAIN_CONTROLLERS or kind == "RandomOrderController":
+        return 1.0
+    if kind == "ThroughputController" and props.get(_STYLE, "") not in _BY_NUMBER:
+        try:
+            percent = float(expander.expand(props.get(_PERCENT, "")).value or "")
+        except ValueError:
+            return None
+        return min(1.0, max(0.0, percent / 100))
+    if kind in ("InterleaveControl", "RandomController"):
+        children = [it for it in controller.active if any(each.is_sampler for each in it.walk())]
+        takes_whole = props.get("InterleaveControl.style") == "1"
+        if all(it.is_sampler or (takes_whole and _runs(it)) for it in children):
+            return 1 / max(1, len(children))
+    return None
+
+
+def _runs(element: Element) -> bool:
+    """Whether each turn of it runs a sampler for certain."""
+    plain = element.kind in PLAIN_CONTROLLERS
+    return element.is_sampler or (plain and any(map(_runs, element.active)))
+
+
+def _text(element: etree._Element, name: str) -> str:
+    return (element.findtext(f"*[@name='{name}']") or "").strip()
+
+
+def _set(element: etree._Element, name: str, value: str) -> None:
+    """A simple property, which may not be there."""
+    prop = element.find(f"*[@name='{name}']")
+    if prop is None:
+        prop = etree.SubElement(element, "boolProp", name=name)
+    prop.text = value
+
+
+def _is_repeated(element: etree._Element) -> bool:
+    """Whether it counts the turns of a loop within one of a thread."""
+    around = (it.getprevious() for it in element.iterancestors("hashTree"))
+    return any(it is not None and nodes.kind(it) in _REPEATS for it in around)

@@ -23,7 +23,7 @@ from lxml import etree
 
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
-from tollgate.plan import nodes
+from tollgate.plan import nodes, sessions
 from tollgate.plan.expressions import reads_property
 from tollgate.plan.inline import fragment
 from tollgate.plan.jmx import is_sampler_kind
@@ -296,6 +296,10 @@ def _labelled(service: Service, request: Request, builder: _Builder, folder: Pat
                 f"{where}: {request.fragment} has no Test Fragment: save one by the JMeter GUI"
             )
         elements = list(inside)
+    for each in (it for top in elements for it in top.iter(etree.Element)):
+        if why := sessions.why_of_a_thread(each) if each.get("testclass") else "":
+            raise SettingError(f"{where}: {nodes.kind(each)} {each.get('testname')!r}: {why}")
+    sessions.keep_together(elements)
     samples = _samples(elements)
     if not samples:
         raise SettingError(f"{where} has no request: switch on a sampler of it")
