@@ -11,6 +11,7 @@ from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.ended_early import EarlyEnds, SampledThreads, early_ends
 from tollgate.plan.model import Plan
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
+from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
 
@@ -20,6 +21,13 @@ def silent_groups(samples: ExecutionSamples, until_s: float | None) -> Silent:
     JtlError and OSError."""
     labels = {*samples.jtl.samplers, *samples.jtl.transactions}
     return silent_parts(samples.of.plan, labels, lambda: thread_groups(samples.store), until_s)
+
+
+def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
+    """One line for each label that was sent far more rarely than the plan says."""
+    counts = {name: label.counts.total for name, label in samples.jtl.samplers.items()}
+    ((most,),) = samples.store.rows("SELECT max(threads) FROM samples")
+    return off_their_share(samples.of.plan, counts, most or 0)
 
 
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:

@@ -103,6 +103,8 @@ class ExecutionFacts:
     """What was noticed of the plan, which changes no verdict either."""
     silent: tuple[str, ...] = ()
     """One line for each thread group that had to send and left no sample."""
+    plan_faults: tuple[str, ...] = ()
+    """One line for each way in which the load was not the plan's, for the plan's own sake."""
     early_ends: tuple[EarlyEnd, ...] = ()
     """Thread groups that ended before their time."""
     url: str | None = None

@@ -87,6 +87,8 @@ def execution_reasons(
         yield invalid(MACHINE, problem)
     if measured_nothing(execution):
         return  # so that there is nothing else to be said of it
+    for line in execution.facts.plan_faults:
+        yield invalid(OPERATOR, line)
     yield from _workers(execution)
     yield from resource_reasons(execution)
     if not is_short:  # an interruption may end JMeter in the middle of a line

@@ -19,7 +19,10 @@ from tollgate.plan.expressions import Expander
 from tollgate.plan.model import FLOW_CONTROL
 
 CSV_DATA_SET = "CSVDataSet"
-_SIMPLE = ("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp")
+_SIMPLE = (
+    *("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp"),
+    "FloatProperty",  # of a Throughput Controller
+)
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)

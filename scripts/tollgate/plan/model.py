@@ -59,11 +59,15 @@ class Timer:
 class Controller:
     """A controller around a sampler. loops: of a Loop Controller, FOR_EVER, None where it is not
     known; of a While Controller FOR_EVER where no more than a failure ends it; of any other None.
+    share: in how many of its turns each of its children runs, 1 where all do; None where answers
+    decide, or it is not known. is_drawn: whether the turns of its thread say which.
     """
 
     kind: str
     name: str
     loops: int | None = None
+    share: float | None = None
+    is_drawn: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -198,13 +202,14 @@ class Plan:
     """A plan as it will run with one set of properties.
 
     is_serial: its thread groups run one after another. may_ignore: it holds a script that may keep
-    samples out of the JTL.
+    samples out of the JTL. may_rename: one that may give them other labels.
     """
 
     path: Path
     groups: tuple[ThreadGroup, ...]
     is_serial: bool = False
     may_ignore: bool = False
+    may_rename: bool = False
 
     @property
     def sampler_labels(self) -> tuple[PlanLabel, ...]:

@@ -30,6 +30,7 @@ from tollgate.plan.model import (
     Timer,
     Transaction,
 )
+from tollgate.plan.sessions import of_a_thread, share_of
 from tollgate.plan.timers import Fields, read_timer
 from tollgate.plan.variables import (
     COUNTER,
@@ -47,6 +48,8 @@ _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
+#: And to give it another label.
+_RENAME = re.compile(r"[Ss]ampleLabel")
 #: Where samplers, and the defaults of theirs, name a host.
 _HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
 #: What JMeter does for a request that its cache answers.
@@ -99,6 +102,7 @@ class _Reader:
                 each.is_script_with(_IGNORE) or each.is_script_in_a_file
                 for each in self._root.walk()
             ),
+            may_rename=any(each.is_script_with(_RENAME) for each in self._root.walk()),
         )
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
@@ -219,7 +223,10 @@ class _Reader:
             given = self._expander.expand(element.props.get("WhileController.condition", "")).value
             is_endless = given is not None and given.strip().lower() in _ENDLESS
             loops = FOR_EVER if is_endless else None
-        return Controller(element.kind, _label(element, self._labels).text, loops)
+        is_counted = loops is not None and loops > 0 and element.kind == "LoopController"
+        share = 1.0 if is_counted else share_of(element, self._expander)
+        name = _label(element, self._labels).text
+        return Controller(element.kind, name, loops, share, of_a_thread(element))
 
     def _own_pause_ms(self, element: Element) -> float | None:
         fields = Fields(element, self._expander)
