@@ -14,6 +14,7 @@ from support.jmx_text import (
     group,
     include,
     plan,
+    plugin_group,
     sampler,
     think,
 )
@@ -264,3 +265,93 @@ def test_a_template_of_jmeter_becomes_labels(name, tmp_path):
     is_advanced = name == "build-adv-web-test-plan"
     assert any("bz.site.example" in it for it in found.remarks) == is_advanced
     assert any("login.csv" in it for it in found.remarks) == is_advanced
+
+
+def users(rows):
+    """An Ultimate Thread Group."""
+    table = {"kind": "Ultimate", "name": "u", "rows": rows}
+    return plugin_group(own("u", "/u"), **table).replace("ultimate.", "")
+
+
+#: A thread group, and its weight beside one of ten threads; None where it sends nothing.
+LOADS = {
+    "threads": (group(own("u", "/u"), name="u", threads=7), 7),
+    "of a property": (group(own("u", "/u"), name="u", threads="${__P(users,3)}"), 3),
+    "none": (group(own("u", "/u"), name="u", threads=0), None),
+    "none of a property": (group(own("u", "/u"), name="u", threads="${__P(admins,0)}"), None),
+    "no loops": (group(own("u", "/u"), name="u", loops=0), None),
+    "no number": (group(own("u", "/u"), name="u", threads="${visitors}"), None),
+    "a word": (group(own("u", "/u"), name="u", threads="ten"), None),
+    "switched off": (group(own("u", "/u"), name="u", enabled=False), None),
+    "Concurrency": (plugin_group(own("u", "/u"), name="u", TargetLevel=50), 50),
+    "Concurrency of none": (plugin_group(own("u", "/u"), name="u", TargetLevel=0), None),
+    "Ultimate at once": (users([(60, 0, 5, 60, 5), (30, 0, 9, 60, 5)]), 90),
+    "Ultimate in turn": (users([(60, 0, 5, 10, 5), (30, 40, 5, 10, 5)]), 60),
+    "Ultimate of none": (users([(0, 0, 5, 10, 5)]), None),
+    "unknown": (group(own("u", "/u"), name="u", threads="${__groovy(vars.get('n'))}"), 1),
+    "arrivals": (plugin_group(own("u", "/u"), kind="Arrivals", name="u", TargetLevel=50), 1),
+    "unknown rows": (users([("${n}", 0, 5, 10, 5)]), 1),
+}
+
+
+@pytest.mark.parametrize("how", LOADS)
+def test_a_weight_is_the_threads_of_a_group_and_one_without_is_left_out(how, tmp_path):
+    other, weight = LOADS[how]
+    found = draft(tmp_path, group(own("ten", "/ten"), name="ten", threads=10), other)
+    weights = {it["label"]: it["weight"] for it in found.requests}
+    assert weights == {"ten": 10} | ({"u": weight} if weight else {})
+    left = [it for it in found.remarks if it.startswith("left out") and "'u'" in it]
+    asked = [it for it in found.remarks if "the weight of 'u' is not known" in it]
+    assert (bool(left), bool(asked)) == (weight is None and how != "switched off", weight == 1)
+
+
+def test_weights_of_groups_of_arrivals_are_their_rates(tmp_path):
+    free = [(0, 20, 60), (20, 20, 60)]
+    found = draft(
+        tmp_path,
+        plugin_group(own("a", "/a"), kind="Arrivals", name="a", TargetLevel=60, Unit="M"),
+        plugin_group(own("b", "/b"), kind="FreeFormArrivals", name="b", rows=free, Unit="S"),
+    )
+    assert [it["weight"] for it in found.requests] == [1, 15]
+
+
+def cookies(*rows):
+    """A Cookie Manager with (name, value, domain) of its own."""
+    text = '<stringProp name="Cookie.{}">{}</stringProp>'.format
+    inside = "".join(
+        f'<elementProp name="{name}" elementType="Cookie">{text("value", value)}'
+        f"{text('domain', domain)}{text('path', '/')}</elementProp>"
+        for name, value, domain in rows
+    )
+    table = f'<collectionProp name="CookieManager.cookies">{inside}</collectionProp>'
+    return element("CookieManager", "cookies", extra=table)
+
+
+def test_own_cookies_of_a_plan_are_those_of_the_service_and_secret_ones_of_the_environment(
+    tmp_path,
+):
+    rows = [("tenant", "acme", "${host}"), ("session_token", SECRET, ".shop.example")]
+    elsewhere = ("seen", "1", "count.example")
+    found = draft(tmp_path, cookies(*rows, elsewhere), group(own("home", "/")))
+    place = {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
+    assert found.settings["cookies"] == [
+        {"name": "tenant", "value": "acme", **place},
+        {"name": "session_token", "value": "${__P(SHOP_COOKIE_SESSION_TOKEN)}", **place},
+    ]
+    assert [*found.secrets] == ["SHOP_COOKIE_SESSION_TOKEN"]
+    assert any("the cookie 'seen': it is for count.example" in it for it in found.remarks)
+    assert SECRET not in str(found)
+
+
+def test_what_counts_the_turns_of_a_thread_counts_all_arrivals(tmp_path):
+    mix = element("InterleaveControl", "mix", [own("a", "/a"), own("b", "/b")])
+    total = element("ThroughputController", "three", [own("c", "/c")])
+    keeps = element("JSR223Sampler", "sum", script="vars.get('n'); vars.put('n', '1')")
+    found = draft(tmp_path, group(own("home", "/"), mix, total, keeps, name="g"))
+    inside = only(found)
+    assert inside["mix"].findtext("*[@name='InterleaveControl.accrossThreads']") == "true"
+    assert "c" not in inside
+    told = "\n".join(found.remarks)
+    assert "'mix' counts for all arrivals together" in told
+    assert "'three': it runs a number of times in all" in told
+    assert "'g' leaves the variable n from one turn to the next" in told

@@ -8,6 +8,9 @@ from typing import Any
 
 from tollgate.base.text import UserError
 
+#: Where a cookie of the service's goes, as taurus.yml has it.
+SENT_TO_SERVICE = {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
+
 
 class IntakeError(UserError, ValueError):
     """One line: which source can't be read, where in it, and what to do."""

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tollgate.intake.answers import given_by
-from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
 from tollgate.intake.message import WORD, Message
 from tollgate.intake.source import HAR, Source
 from tollgate.intake.variables import Step, Variables, extractors, holds_secret, is_secret_itself
@@ -263,11 +263,11 @@ def _cookies(
     counters = [it for it in had if _OF_COUNTERS.fullmatch(it)]
     if counters:
         remarks.append(f"left out: the cookies {', '.join(counters)} of those who count visitors")
-    found, place = [], {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
+    found = []
     for name, value in had.items():
         if name not in counters:
             own = variables.secret(f"cookie_{name}", value, f"the cookie {name}")
-            found.append({"name": name, "value": own, **place})
+            found.append({"name": name, "value": own, **SENT_TO_SERVICE})
     return found
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from lxml import etree
 
 from tollgate.base.paths import STATE
-from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
+from tollgate.intake.jmx_load import load_of, weights
 from tollgate.intake.jmx_places import (
     FRAGMENT,
     HTTP,
@@ -27,8 +28,9 @@ from tollgate.intake.jmx_places import (
     Place,
     Places,
     place_of,
+    text_of,
 )
-from tollgate.intake.jmx_secrets import hide
+from tollgate.intake.jmx_secrets import hide, hide_cookies
 from tollgate.intake.source import Source, path_of
 from tollgate.intake.variables import Variables
 from tollgate.plan import nodes, sessions
@@ -91,23 +93,30 @@ class _Reader:
         self._left: Counter[str] = Counter()
         self._guessed: dict[str, None] = {}
         self._owners: dict[str, etree._Element] = {}
+        self._cookies: dict[str, dict[str, str]] = {}
 
     def draft(self) -> Draft:
         for it in [it for it in self._tree.iter() if it.get("enabled") == "false"]:
             _remove(it)
+        for group, _ in list(nodes.groups(self._tree)):
+            load = load_of(group, self._expander)
+            if load.is_off:
+                self._leave_out(group, f"{load.why}, so it sends nothing")
         own = self._own_place()
         self._keep_own(own)
         for element in list(self._tree.iter()):
             is_element = isinstance(element.tag, str) and element.tag != "hashTree"
             # Its parent may have gone before it.
             if is_element and self._tree in element.iterancestors():
+                self._keep_cookies(element, own[1])
                 self._clean(element)
         self._guessed |= dict.fromkeys([*sessions.keep_together([self._tree]), *self._begun_anew()])
         labels = self._labels()
         if not labels:
+            left = f" (left out: {next(iter(self._left))})" if self._left else ""
             raise IntakeError(
                 f"{self._path}: no thread group of it sends an HTTP request that could be a label: "
-                "save one there by the JMeter GUI"
+                f"save one there by the JMeter GUI{left}"
             )
         protocol, host, port = own
         remarks = [f"left out: {it}{f' ({n} times)' * (n > 1)}" for it, n in self._left.items()]
@@ -119,6 +128,7 @@ class _Reader:
             url=f"{protocol or 'http'}://{host}{f':{port}' if port else ''}" if host else None,
             secrets=self._variables.secrets,
             remarks=tuple(remarks),
+            settings={"cookies": [*self._cookies.values()]} if self._cookies else {},
             files={file: text for file, (_, text) in labels.items()},
         )
 
@@ -201,6 +211,20 @@ class _Reader:
                     "arrival begins without"
                 )
 
+    def _keep_cookies(self, manager: etree._Element, host: str) -> None:
+        """Have the service send a plan's own cookies. host: where it answers."""
+        hide_cookies(manager, self._variables)
+        for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
+            name, path = row.get("name") or row.get("testname", ""), text_of(row, "Cookie.path")
+            domain = self._places.text(row, "Cookie.domain").lstrip(".").lower()
+            cookie = {"name": name, "value": text_of(row, "Cookie.value"), **SENT_TO_SERVICE}
+            if path:
+                cookie["path"] = path
+            if domain and host and not f".{host}".endswith(f".{domain}"):
+                self._left[f"the cookie {name!r}: it is for {domain}"] += 1
+            elif self._cookies.setdefault(name, cookie) != cookie:
+                self._left[f"a second cookie {name!r}: the service sends one to all labels"] += 1
+
     def _leave_out(self, element: etree._Element, why: str) -> None:
         self._left[f"{_title(element)}: {why}"] += 1
         _remove(element)
@@ -210,7 +234,7 @@ class _Reader:
         groups = list(nodes.groups(self._tree))
         own = [pair for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0])]
         shared = [*self._own_variables(), *(it for pair in own for it in pair)]
-        found, taken = {}, Counter()
+        texts, loads, taken = {}, {}, Counter()
         for group, below in groups:
             sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in HTTP]
             if not sent:
@@ -225,14 +249,22 @@ class _Reader:
             taken[slug] += 1
             if taken[slug] > 1:
                 label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"
-            threads = self._places.text(group, "ThreadGroup.num_threads")
-            weight = max(1, int(threads)) if threads.isdecimal() else 1
+            loads[label] = load_of(group, self._expander)
             text = xml.fragment(label, [deepcopy(it) for it in (*shared, *below)])
-            file = f"plans/fragments/{self._name}-{slug}.jmx"
-            found[file] = {"label": label, "weight": weight}, text
-        if len({of["weight"] for of, _ in found.values()}) > 1:
-            self._guessed["weights are the numbers of threads"] = None
-        return found
+            texts[label] = f"plans/fragments/{self._name}-{slug}.jmx", text
+        known = weights(loads)
+        for label, (_, why) in known.items() if len(known) > 1 else ():
+            if why:
+                line = f"the weight of {label!r} is not known, for {why}: write it in place of 1"
+                self._guessed[line] = None
+        if len({weight for weight, _ in known.values()}) > 1:
+            is_rate = all(it.rate for it in loads.values())
+            what = "rates of arrivals" if is_rate else "numbers of threads"
+            self._guessed[f"weights are the {what}"] = None
+        return {
+            file: ({"label": label, "weight": known[label][0]}, text)
+            for label, (file, text) in texts.items()
+        }
 
     def _begin(self, below: etree._Element) -> None:
         """An arrival begins with its first request."""

@@ -52,7 +52,7 @@ class Places:
         protocol, authority, rest = self.split(request)
         if protocol:
             return place_of(f"{protocol}://{self._expander.expand(authority).shown}")
-        if rest.startswith("${") and not any(_raw(it, PROPERTIES[1]) for it in said_by):
+        if rest.startswith("${") and not any(text_of(it, PROPERTIES[1]) for it in said_by):
             return None
         protocol, host, port = (self._first(it, said_by) for it in PROPERTIES)
         usual = PORTS.get(protocol.lower() or "http")
@@ -65,7 +65,7 @@ class Places:
         """(protocol, authority, rest) of a path that is a whole URL; of another one the rest alone.
         What it begins with is filled in, for that may hold the host. Other variables stay: they may
         be secret, or differ from visitor to visitor."""
-        path = _raw(request, PATH)
+        path = text_of(request, PATH)
         if lead := _LEAD.match(path):
             path = self._expander.expand(lead[0]).shown + path[lead.end() :]
         found = re.match(r"(https?)://([^/?#]*)(.*)", path, re.DOTALL)
@@ -73,7 +73,7 @@ class Places:
 
     def text(self, element: etree._Element, name: str) -> str:
         """A simple property as far as it is known before the run."""
-        return (self._expander.expand(_raw(element, name)).value or "").strip()
+        return (self._expander.expand(text_of(element, name)).value or "").strip()
 
 
 def place_of(url: str) -> Place | None:
@@ -87,6 +87,6 @@ def place_of(url: str) -> Place | None:
     return (parts.scheme, host, port) if host and "${" not in url else None
 
 
-def _raw(element: etree._Element, name: str) -> str:
+def text_of(element: etree._Element, name: str) -> str:
     """A simple property as it is written; JMeter saves some numbers as such, others as texts."""
     return (element.findtext(f"*[@name='{name}']") or "").strip()

@@ -59,6 +59,15 @@ def hide(element: etree._Element, variables: Variables) -> bool:
     return may_be_left
 
 
+def hide_cookies(manager: etree._Element, variables: Variables) -> None:
+    """Have what is secret of a Cookie Manager's own cookies come from the environment."""
+    for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
+        name, value = row.get("name", ""), row.find("stringProp[@name='Cookie.value']")
+        text = "" if value is None else value.text or ""
+        if text and "${" not in text and (is_secret(name) or _may_hold_secret(text)):
+            value.text = variables.secret(f"cookie_{name}", text, f"the cookie {name}")
+
+
 def _hidden(secret: Callable[[str, str, str], str], where: str, found: re.Match[str]) -> str:
     """A name and its value, in the place of which a variable stands if it is secret."""
     name, value = found["name"], found["value"]
