@@ -124,9 +124,20 @@ def test_labels_that_one_group_alone_has_are_enough_and_those_of_two_tell_nothin
     assert found(second(jmx.sampler("a"))).faults == (FAULT.replace("'b'", "'a'"),)
 
 
-@pytest.mark.parametrize("name", ["first", "${__UUID()}"])
-def test_groups_of_one_name_and_of_a_name_that_is_made_as_it_runs_are_not_accused(found, name):
-    assert found(jmx.group(SAMPLER, name=name)).faults == ()
+@pytest.mark.parametrize(
+    "other",
+    [
+        jmx.group(SAMPLER, name="${__UUID()}"),
+        jmx.group(SAMPLER, name="first", kind="SetupThreadGroup"),
+    ],
+)
+def test_a_group_whose_threads_may_be_called_like_another_ones_is_not_accused(found, other):
+    assert found(other).faults == ()
+
+
+def test_of_groups_of_one_name_the_number_tells_which_sent_nothing(found):
+    (fault,) = found(jmx.group(SAMPLER, name="first")).faults
+    assert "'first' left no sample, and it had to send 'b'" in fault
 
 
 def test_a_run_that_was_ended_before_its_time_need_not_have_come_to_everything(found):

@@ -52,10 +52,24 @@ def test_properties_reach_groups_timers_and_labels(read_text):
 
 
 def test_what_is_not_known_is_none_and_says_why(read):
-    (group,) = read(jmx.group(jmx.sampler("a"), threads="${fleet}", loops="many")).groups
-    assert group.threads is None
-    assert group.unresolved["num_threads"].startswith("${fleet} is no user defined variable")
+    threads = "${__groovy(vars.get('n'))}"
+    (group,) = read(jmx.group(jmx.sampler("a"), threads=threads, loops="many")).groups
+    assert (group.threads, group.no_number) == (None, "")
+    assert group.unresolved["num_threads"].startswith("${__groovy(vars.get('n'))} is more than")
     assert group.unresolved["loops"] == "'many' is not a number"
+
+
+@pytest.mark.parametrize("threads", ["${fleet}", "ten", "2.0"])
+def test_a_number_of_threads_that_is_none_is_0_as_jmeter_takes_it(read, threads):
+    (group,) = read(jmx.group(jmx.sampler("a"), threads=threads)).groups
+    assert group.threads == 0
+    assert threads in group.no_number
+
+
+def test_variables_that_a_plugin_reads_from_a_file_may_be_the_number_of_threads(read):
+    file = jmx.element("kg.apc.jmeter.config.VariablesFromCSV", "file")
+    (group,) = read(file, jmx.group(jmx.sampler("a"), threads="${fleet}")).groups
+    assert (group.threads, group.no_number) == (None, "")
 
 
 def test_disabled_elements_are_left_out_with_all_below_them(read):

@@ -295,3 +295,10 @@ def test_a_plan_whose_scripts_stand_in_files_may_read_any_property(tmp_path):
     for scripts, lines in (([], 1), ([script], 0)):
         path.write_text(jmx.plan(group(jmx.sampler("home"), *scripts)))
         assert len([*plan_lint.unread(path, ["users"])]) == lines
+
+
+def test_a_group_that_is_switched_off_by_its_number_of_threads_is_told(noticed):
+    off = group(jmx.sampler("off"), name="admins", threads="${__P(admins,0)}")
+    said = "without threads or loops, so that it sends nothing: 'admins'"
+    assert said in noticed(clean(), off)
+    assert said not in noticed(clean(), off, admins="3")

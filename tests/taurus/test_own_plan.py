@@ -137,6 +137,10 @@ NO_SAMPLER = "has no sampler that is switched on"
         *(("", NOT_XML), ("{}", NOT_XML), ("<jmeterTestPlan><hashTree>", NOT_XML)),
         *(("<html/>", "is not a JMeter plan but <html>"), (jmx.plan(), NO_SAMPLER)),
         (jmx.plan(jmx.group(jmx.sampler("a", enabled=False))), NO_SAMPLER),
+        (
+            jmx.plan(jmx.group(jmx.sampler("a")), jmx.group(jmx.sampler("b"), threads="${users}")),
+            "the thread group 'visitors' would send nothing: ${users} is no user defined variable",
+        ),
         (ENDLESS, "the thread group 'all day' loops for ever, so that the run would never end"),
     ],
 )

@@ -64,8 +64,11 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     root = read_tree(plan, properties)
     running = running_expander_of(root, properties)
     at_start = expander_of(root, properties)
+    groups = read_plan(plan, properties).groups
+    off = [it.name for it in groups if 0 in (it.threads, it.loops) and it.samplers]
     found = [
         *remarks(root),
+        *([f"without threads or loops, so that it sends nothing: {listed(off)}"] if off else ()),
         *(() if shares_fragments(plan) else _parsed_anew(root)),
         *(
             f"the {each.title} names {name}, which is not there: its path counts from the plan's "

@@ -167,6 +167,11 @@ class ThreadGroup:
     name_pattern: str = ""
     stops: Stops = Stops()
 
+    @property
+    def no_number(self) -> str:
+        """Why its number of threads is none, which JMeter takes for 0; empty where it is one."""
+        return self.unresolved.get("num_threads", "") if self.threads == 0 else ""
+
     def may_leave(self, label: str) -> bool:
         """Whether a sample of this label may come of it."""
         return any(each.label.matches(label) for each in (*self.samplers, *self.transactions))

@@ -41,6 +41,7 @@ from tollgate.plan.variables import (
 )
 
 _PAUSE = "1"
+_THREADS = "ThreadGroup.num_threads"
 _FOREVER = "LoopController.continue_forever"
 #: Conditions of a While Controller that no answer but a failed one makes false.
 _ENDLESS = ("", "last", "true")
@@ -114,7 +115,7 @@ class _Reader:
             name=name.text,
             name_pattern=name.pattern,
             kind=element.kind,
-            threads=fields.whole("ThreadGroup.num_threads"),
+            threads=self._threads(element, fields),
             loops=_loops(element, fields),
             ramp_up_s=fields.number("ThreadGroup.ramp_time"),
             duration_s=fields.number("ThreadGroup.duration") if scheduled else None,
@@ -127,6 +128,15 @@ class _Reader:
             transactions=tuple(self._transactions(element, leave_rows=True)),
             unresolved=fields.unresolved,
         )
+
+    def _threads(self, element: Element, fields: Fields) -> int | None:
+        """JMeter takes what is no number for 0; a function may give one, as may variables that a
+        plugin reads from a file before any thread group."""
+        threads = fields.whole(_THREADS)
+        shown = self._at_start.expand(element.props.get(_THREADS, "")).shown
+        is_known = "${__" not in shown and _THREADS in element.props
+        reads_first = any(it.kind == "VariablesFromCSV" for it in self._root.walk())
+        return 0 if threads is None and is_known and not reads_first else threads
 
     def _transactions(self, element: Element, *, leave_rows: bool) -> Iterator[Transaction]:
         """Yield the Transaction Controllers below `element`; leave_rows: whether parent samples do

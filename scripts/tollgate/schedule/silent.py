@@ -91,8 +91,10 @@ def _had_to_send(plan: Plan, group: ThreadGroup, first: Sampler, until_s: float 
     lasts = group.length_s and not group.is_pool and until_s is None
     if not (loops or lasts) or plan.may_ignore:
         return False
-    names = [other.name for other in plan.groups]
-    if group.name_pattern or names.count(group.name) > 1 or group.unresolved:
+    # JMeter numbers groups that set up, and those that tear down, each by themselves.
+    others = (it for it in plan.groups if it.name == group.name)
+    is_alike = len({(it.is_setup, it.is_teardown) for it in others}) > 1
+    if group.name_pattern or is_alike or group.unresolved:
         return False
     waits_for_others = plan.is_serial or any(other.is_setup for other in plan.groups)
     if until_s is not None and waits_for_others:

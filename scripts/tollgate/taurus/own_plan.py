@@ -176,6 +176,12 @@ class OwnPlan(Service):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
+        if group := next((it for it in plan.groups if it.no_number and it.samplers), None):
+            raise PlanError(
+                f"{path}: the thread group {group.name!r} would send nothing: "
+                f"{group.no_number.partition(', ')[0]}, and JMeter takes its number of threads for "
+                "0: write a number, or ${__P(NAME,10)}"
+            )
         return plan
 
     def _check(self, path: Path, properties: dict[str, str]) -> float | None:
