@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tollgate.base.text import shown
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.ended_early import EarlyEnds, SampledThreads, early_ends
+from tollgate.judge.facts import NeverSent
 from tollgate.plan.model import Plan
+from tollgate.record.redaction import Redaction
+from tollgate.samples.store import Store
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
+from tollgate.samples.unsent import read_redirects, read_unsent
 from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
@@ -28,6 +33,37 @@ def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
     counts = {name: label.counts.total for name, label in samples.jtl.samplers.items()}
     ((most,),) = samples.store.rows("SELECT max(threads) FROM samples")
     return off_their_share(samples.of.plan, counts, most or 0)
+
+
+def never_sent(store: Store) -> tuple[NeverSent, ...]:
+    """What never left JMeter, by label."""
+    found = []
+    for unsent in read_unsent(store):
+        first = f" for {shown(Redaction().text(unsent.url), 120)}" if unsent.url else ""
+        why = f"{unsent.exception}, first{first}" if first else unsent.exception
+        found.append(NeverSent(unsent.label, unsent.n, unsent.total, why))
+    return tuple(found)
+
+
+def not_followed(samples: ExecutionSamples) -> Iterator[str]:
+    """What JMeter 5.6.3 makes of a 307 and of a 308 (its issues 6080 and 5753), where the plan asks
+    it to follow redirects."""
+    by_label = {it.label.text: it for of in samples.of.plan.groups for it in of.samplers}
+    for label, code, n in read_redirects(samples.store):
+        # The hops of a redirect have their place behind the label.
+        sampler = by_label.get(label) or by_label.get(re.sub(r"-\d+$", "", label))
+        if sampler is None or not sampler.follows:
+            continue
+        if code == "307" and label == sampler.label.text:
+            what = "does not follow, so that what they lead to was not asked"
+        elif code == "308" and sampler.follows not in ("GET", "HEAD"):
+            what = f"follows by GET, so that no {sampler.follows} came where they lead to"
+        else:
+            continue
+        yield (
+            f"{n} answers of {sampler.label.text} were {code}, which JMeter 5.6.3 {what}: name the "
+            "URL behind it in the plan"
+        )
 
 
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:

@@ -19,7 +19,13 @@ from tollgate.gather import workers
 from tollgate.gather.clock import set_back, steps_seen
 from tollgate.gather.context import ExecutionContext, contexts, settings_of
 from tollgate.gather.early_decisions import looks_again, measured_until
-from tollgate.gather.ends import groups_ended_early, silent_groups, unlike_the_plan
+from tollgate.gather.ends import (
+    groups_ended_early,
+    never_sent,
+    not_followed,
+    silent_groups,
+    unlike_the_plan,
+)
 from tollgate.gather.engines import gather_engines, share_name
 from tollgate.gather.samples import joined
 from tollgate.gather.waits import Waits, waits_at_end
@@ -114,10 +120,14 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         workers=watched.counts,
         worker_events=events_left(watched.events, resources.outages),
         machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
-        notes=(*facts.notes, *silent.doubts, *early.doubts, *waits.notes),
+        notes=(
+            *(*facts.notes, *silent.doubts, *early.doubts, *waits.notes),
+            *not_followed(samples),
+        ),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
         cut_off_line=jtl.cut_line,
         silent=silent.faults,
+        never_sent=never_sent(store),
         plan_faults=() if cut_short else unlike_the_plan(samples),
         early_ends=early.faults,
     )

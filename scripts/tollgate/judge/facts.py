@@ -53,6 +53,25 @@ class EarlyEnd:
     """Whether it was brought about by what the service answered."""
 
 
+@dataclass(frozen=True)
+class NeverSent:
+    """Requests of a label that never left JMeter."""
+
+    label: str
+    requests: int
+    of: int
+    """Requests of the label, these among them."""
+    why: str
+    """The exception that kept the first of them, and its URL without what is secret."""
+
+    @property
+    def line(self) -> str:
+        return (
+            f"{self.requests} of {self.of} requests of {self.label} were never sent: {self.why}: "
+            "correct the plan, its data, or the name of the host"
+        )
+
+
 @written
 class Exported:
     """How many samples a collector of OpenTelemetry has, by its own word."""
@@ -105,6 +124,8 @@ class ExecutionFacts:
     """One line for each thread group that had to send and left no sample."""
     plan_faults: tuple[str, ...] = ()
     """One line for each way in which the load was not the plan's, for the plan's own sake."""
+    never_sent: tuple[NeverSent, ...] = ()
+    """By label."""
     early_ends: tuple[EarlyEnd, ...] = ()
     """Thread groups that ended before their time."""
     url: str | None = None

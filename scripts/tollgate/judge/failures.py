@@ -17,7 +17,15 @@ from tollgate.base.text import format_number
 from tollgate.criteria.subjects import CPU_PER_REQUEST
 from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.observe import hit_mask
-from tollgate.judge.verdicts import FAIL, PASS, SERVICE, CriterionResult, Reason
+from tollgate.judge.verdicts import (
+    FAIL,
+    OPERATOR,
+    PASS,
+    SERVICE,
+    CriterionResult,
+    Reason,
+    invalid,
+)
 from tollgate.stats.counts import Counts
 
 #: Times are those of the work as long as at most this share of them are of failures.
@@ -28,9 +36,19 @@ def failure_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
     """Why failures that no criterion covers fail the execution."""
     if execution.capacity:
         return  # whose trials say so
+    unsent = {it.label for it in execution.facts.never_sent if it.requests == it.of}
     for (name, _), counts in counts_by_name(execution):
-        if counts.total and _uncovered(execution, name, counts) == counts.total:
+        is_covered = _uncovered(execution, name, counts) < counts.total
+        if counts.total and not is_covered and name not in unsent:
             yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
+
+
+def never_sent_reasons(execution: MeasuredExecution, tolerated: float) -> Iterator[Reason]:
+    """Of requests that never left JMeter, for which no service can be blamed. tolerated: the share
+    of a label's that may be such, one of them in any case."""
+    for unsent in execution.facts.never_sent:
+        if unsent.requests > max(1.0, tolerated * unsent.of):
+            yield invalid(OPERATOR, unsent.line)
 
 
 def failure_warnings(execution: MeasuredExecution) -> Iterator[str]:

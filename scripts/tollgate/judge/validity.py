@@ -30,7 +30,7 @@ from tollgate.judge.cut_short import (
     measured_nothing,
 )
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
-from tollgate.judge.failures import failure_warnings
+from tollgate.judge.failures import failure_warnings, never_sent_reasons
 from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,
@@ -87,6 +87,7 @@ def execution_reasons(
         yield invalid(MACHINE, problem)
     if measured_nothing(execution):
         return  # so that there is nothing else to be said of it
+    yield from never_sent_reasons(execution, settings.missing_share)
     for line in execution.facts.plan_faults:
         yield invalid(OPERATOR, line)
     yield from _workers(execution)
@@ -226,6 +227,8 @@ def warnings_of(execution: MeasuredExecution, settings: JudgeSettings) -> Iterat
             "nor watched, and who else asked it meanwhile is not known"
         )
     yield from execution.facts.notes
+    told = {it.text for it in never_sent_reasons(execution, settings.missing_share)}
+    yield from (it.line for it in execution.facts.never_sent if it.line not in told)
     exported = execution.facts.exported
     if exported and exported.samples != exported.of:
         yield (

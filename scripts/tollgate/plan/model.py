@@ -84,6 +84,7 @@ class Sampler:
     pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
     that is not known. may_be_cached: an HTTP Cache Manager may answer it, which leaves no row.
+    follows: the method of an HTTP request that is to follow redirects, empty of any other.
     """
 
     label: PlanLabel
@@ -94,6 +95,7 @@ class Sampler:
     pause_ms: float | None = 0.0
     timeout_ms: float | None = None
     may_be_cached: bool = False
+    follows: str = ""
 
     @property
     def leaves_a_row(self) -> bool:

@@ -46,7 +46,7 @@ _FOREVER = "LoopController.continue_forever"
 #: Conditions of a While Controller that no answer but a failed one makes false.
 _ENDLESS = ("", "last", "true")
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
-_TIMEOUT = "HTTPSampler.response_timeout"
+_TIMEOUT, _METHOD = "HTTPSampler.response_timeout", "HTTPSampler.method"
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
 #: And to give it another label.
@@ -162,6 +162,7 @@ class _Reader:
                     pause_ms=self._own_pause_ms(child),
                     timeout_ms=self._timeout_ms(child, inner),
                     may_be_cached=inner.is_cached and child.kind.startswith(_HTTP),
+                    follows=child.props.get(_METHOD, "GET") if _follows(child) else "",
                 )
             else:
                 yield from self._samplers(child, inner)
@@ -243,6 +244,12 @@ class _Reader:
         if element.kind != FLOW_CONTROL or fields.text("ActionProcessor.action") != _PAUSE:
             return 0.0
         return fields.number("ActionProcessor.duration", absent=0.0)
+
+
+def _follows(element: Element) -> bool:
+    """Whether an HTTP request is to follow redirects, as JMeter does or as HttpClient does."""
+    flags = ("HTTPSampler.follow_redirects", "HTTPSampler.auto_redirects")
+    return any(element.props.get(it) == "true" for it in flags)
 
 
 def _label(element: Element, expander: Expander) -> PlanLabel:

@@ -14,6 +14,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
     failure                       of a failed sample, what its assertion or else its answer said
+    unsent                        the URL of a request that never left JMeter, NULL of any other
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -57,6 +58,19 @@ _CHUNK = 1 << 20
 #: A block that a file system lost reads as zeros: the row before it and the one behind it become
 #: one, and those between are gone. A message may hold a zero, but no text so many in a row.
 _LOST = bytes(8)
+
+
+#: What JMeter writes in the place of a code, before the class of what it met.
+_CODE = "Non HTTP response code: "
+#: Of these a plan, its data or the names of hosts are the cause, where no byte was sent.
+NEVER_SENT = (
+    *("java.net.URISyntaxException", "java.net.MalformedURLException"),
+    *("java.net.UnknownHostException", "java.io.FileNotFoundException"),
+    *("java.nio.file.NoSuchFileException", "java.lang.IllegalArgumentException"),
+    *("java.nio.charset.[A-Za-z]+Exception", "java.io.UnsupportedEncodingException"),
+    *("org.apache.http.client.ClientProtocolException", "java.lang.NumberFormatException"),
+    "org.apache.http.conn.UnsupportedSchemeException",
+)
 
 
 @dataclass(frozen=True)
@@ -142,6 +156,7 @@ def _columns_sql(layout: Layout) -> str:
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
         "failure": _failure_sql(layout),
+        "unsent": _unsent_sql(layout),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
     }
     if is_of_requests(layout):
@@ -156,6 +171,15 @@ def _failure_sql(layout: Layout) -> str:
     message = "coalesce(nullif({}, ''), {})".format(*messages)
     is_failed = f"{_column(layout, 'success')} = 'false'"
     return f"CASE WHEN {is_failed} THEN left({message}, {FAILURE_WIDTH}) END"
+
+
+def _unsent_sql(layout: Layout) -> str:
+    """SQL for the URL of a request that JMeter could not even send, '' where the JTL has none."""
+    code, sent = _column(layout, "responseCode"), _column(layout, "sentBytes", "'0'")
+    classes = "|".join(it.replace(".", "[.]") for it in NEVER_SENT)
+    is_unsent = f"{sent} = '0' AND regexp_full_match({code}, '{_CODE}({classes})')"
+    url = f"left({_column(layout, 'URL', chr(39) * 2)}, {FAILURE_WIDTH})"
+    return f"CASE WHEN {_column(layout, 'success')} = 'false' AND {is_unsent} THEN {url} END"
 
 
 def is_of_requests(layout: Layout) -> bool:
