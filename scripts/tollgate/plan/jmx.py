@@ -23,6 +23,8 @@ _SIMPLE = (
     *("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp"),
     "FloatProperty",  # of a Throughput Controller
 )
+#: Where a row of a table has the name of its value.
+_ROW_NAMES = {"Argument.value": "Argument.name", "Header.value": "Header.name"}
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
@@ -47,6 +49,7 @@ class Element:
     user_parameters: the names that User Parameters set. rows: of a table in it, of whatever name,
     such as the schedule of an Ultimate Thread Group. included: whether it stands in a file that
     the plan includes. problem: why an Include Controller below something disabled has no children.
+    references: (property, name of the row that it is the value of, text) of each text with `${`.
     """
 
     kind: str
@@ -59,6 +62,7 @@ class Element:
     rows: tuple[tuple[str, ...], ...] = ()
     included: bool = False
     problem: str = ""
+    references: tuple[tuple[str, str, str], ...] = ()
     children: tuple[Element, ...] = field(default=(), repr=False)
 
     @property
@@ -154,6 +158,7 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
                 tuple(cell.text or "" for cell in row)
                 for row in node.iterfind("collectionProp/collectionProp")
             ),
+            references=tuple(_references(node)),
             children=tuple(_elements(below)),
         )
 
@@ -181,6 +186,15 @@ def _pairs(node: etree._Element) -> Iterator[tuple[str, str]]:
     for row in node.iterfind(".//collectionProp[@name='Arguments.arguments']/elementProp"):
         props = _props(row)
         yield props.get("Argument.name", ""), props.get("Argument.value", "")
+
+
+def _references(node: etree._Element) -> Iterator[tuple[str, str, str]]:
+    for prop in node.iter(*_SIMPLE):
+        text = (prop.text if prop.find("value") is None else prop.findtext("value")) or ""
+        name = prop.get("name") or prop.findtext("name", "")
+        if "${" in text and not name.endswith("comments"):
+            row = f"stringProp[@name='{_ROW_NAMES[name]}']" if name in _ROW_NAMES else "-"
+            yield name, prop.getparent().findtext(row, ""), text
 
 
 def read_tree(path: Path, properties: Mapping[str, str]) -> Element:

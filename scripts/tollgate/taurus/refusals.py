@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
+from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
+from tollgate.plan.references import unset
+from tollgate.plan.variables import running_expander_of
 from tollgate.record.redaction import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
@@ -60,6 +63,19 @@ def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) 
             f"{where}: {title} of the plan reads {file}, which is not there or can't be read: name "
             "a file that is, relative to the plan's folder"
         )
+
+
+def refuse_unset(
+    plan: Path, folder: Path, properties: Mapping[str, Any], variables: Iterable[str], where: str
+) -> None:
+    """Raises TaurusConfigError for a ${name} that JMeter would send as it stands, and PlanError.
+    folder: in which JMeter looks for data. variables: that Taurus adds to the plan."""
+    given = {key: str(it) for key, it in properties.items()}
+    root = read_tree(plan, given)
+    expander = running_expander_of(root, given)
+    if lines := [*dict.fromkeys(map(str, unset(root, folder, expander, variables)))]:
+        more = f" (and {len(lines) - 1} more such)" if lines[1:] else ""
+        raise TaurusConfigError(f"{where}: {lines[0]}{more}")
 
 
 def require_jmeter_plan(executor: object) -> None:

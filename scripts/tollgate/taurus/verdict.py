@@ -106,6 +106,15 @@ class Verdict(Reporter):
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or script
         refusals.refuse_missing_files(original, executor.properties, where)
+        composed = under_way(self.engine).composed
+        place = f"scenarios.{composed.service.name}" if composed and composed.parts else script
+        refusals.refuse_unset(
+            script,
+            original.absolute().parent,
+            executor.properties,
+            scenario.get("variables", {}),
+            f"verdict: {place}",
+        )
         # What the copy that is compared has mended is no remark.
         linted = script if kind_of(self.engine.config) == "compare" else original
         return manifest.Execution(
