@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from tollgate.base.text import closest
+from tollgate.base.text import closest, did_you_mean
 from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.criteria.subjects import is_better_low
 from tollgate.stats.bins import Bins
@@ -43,6 +43,25 @@ def lower_bound_errors(criteria: Iterable[Criterion]) -> list[CriterionError]:
     stated what must hold, as in other tools. Runs of before may have such criteria."""
     low = (it for it in criteria if it.condition[0] == "<")
     return [_lower_bound_error(it) for it in low if is_better_low(it.subject, it.unit)]
+
+
+def never_sent_errors(
+    criteria: Iterable[Criterion], reasons: Mapping[str, str], labels: Iterable[str]
+) -> list[CriterionError]:
+    """One for each criterion on a label of which the plan can send nothing. reasons: why not, by
+    labels. labels: all of the plan's. Runs of before may have such criteria."""
+    sent = [it for it in labels if it not in reasons]
+    return [
+        CriterionError(
+            each.text,
+            "label",
+            each.label,
+            f"no request of it can be sent: {reasons[each.label]}",
+            did_you_mean(each.label, sent),
+        )
+        for each in criteria
+        if each.label in reasons and not (each.is_of_workers or each.is_of_capacity)
+    ]
 
 
 def _lower_bound_error(criterion: Criterion) -> CriterionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from tollgate.base.text import UserError
 from tollgate.capacity import record as capacity_record
 from tollgate.compare import facts as compare_facts
 from tollgate.compare.record import CompareRecord
-from tollgate.criteria.check import check, lower_bound_errors
+from tollgate.criteria.check import check, lower_bound_errors, never_sent_errors
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.forecast import criteria as forecast_criteria
 from tollgate.judge.facts import JudgeSettings
@@ -75,6 +76,18 @@ def settings_of(run: Path, manifest: Manifest) -> JudgeSettings:
 def refuse_lower_bounds(criteria: Iterable[Criterion]) -> None:
     """For the criteria of a new run. Raises EvidenceError."""
     if errors := lower_bound_errors(criteria):
+        raise EvidenceError("\n".join(map(str, errors)))
+
+
+def refuse_never_sent(criteria: Iterable[Criterion], plan: Plan) -> None:
+    """For the criteria of a new run. Raises EvidenceError."""
+    patterns = plan.label_patterns
+    reasons = {
+        label: why
+        for label, why in plan.never_sent.items()
+        if not any(re.fullmatch(pattern, label) for pattern in patterns)
+    }
+    if errors := never_sent_errors(criteria, reasons, plan.labels):
         raise EvidenceError("\n".join(map(str, errors)))
 
 

@@ -209,7 +209,8 @@ class Plan:
     """A plan as it will run with one set of properties.
 
     is_serial: its thread groups run one after another. may_ignore: it holds a script that may keep
-    samples out of the JTL. may_rename: one that may give them other labels.
+    samples out of the JTL. may_rename: one that may give them other labels. never_sent: why no
+    request of a label is, by labels that none has.
     """
 
     path: Path
@@ -217,6 +218,7 @@ class Plan:
     is_serial: bool = False
     may_ignore: bool = False
     may_rename: bool = False
+    never_sent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sampler_labels(self) -> tuple[PlanLabel, ...]:

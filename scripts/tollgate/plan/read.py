@@ -30,6 +30,7 @@ from tollgate.plan.model import (
     Timer,
     Transaction,
 )
+from tollgate.plan.reach import never_sent
 from tollgate.plan.sessions import of_a_thread, share_of
 from tollgate.plan.timers import Fields, read_timer
 from tollgate.plan.variables import (
@@ -94,16 +95,18 @@ class _Reader:
     def plan(self) -> Plan:
         scope = self._inside(self._root, _Scope())
         stops = stops_of(self._root, self._at_start)
-        groups = zip(self._root.thread_groups, stops, strict=True)
+        elements = zip(self._root.thread_groups, stops, strict=True)
+        groups = tuple(replace(self._group(it, scope), stops=stops) for it, stops in elements)
         return Plan(
             path=self._path,
-            groups=tuple(replace(self._group(it, scope), stops=stops) for it, stops in groups),
+            groups=groups,
             is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
             may_ignore=any(
                 each.is_script_with(_IGNORE) or each.is_script_in_a_file
                 for each in self._root.walk()
             ),
             may_rename=any(each.is_script_with(_RENAME) for each in self._root.walk()),
+            never_sent=never_sent(self._root, groups, self._expander, self._labels),
         )
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:

@@ -83,8 +83,8 @@ class Unset:
         if "${" in self.name:
             return f"{text}is no name to JMeter: write ${{__V({self.name}}})}}"
         near = closest(self.name, self.names)
-        set_here = some_of(self.names, _SHOWN) or "nothing"
-        step = f"did you mean ${{{near}}}?" if near else f"what the plan sets is {set_here}"
+        step = f"set are {some_of(self.names, _SHOWN)}" if self.names else "the plan sets none"
+        step = f"did you mean ${{{near}}}?" if near else step
         return f"{text}nothing sets: {step}"
 
 

@@ -22,7 +22,7 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
-from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds
+from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds, refuse_never_sent
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
@@ -89,6 +89,7 @@ class Verdict(Reporter):
             )
             for each, its in zip(planned, contexts(self.folder, made), strict=True):
                 refuse_lower_bounds(its.criteria)
+                refuse_never_sent(its.criteria, its.plan)
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
         under_way(self.engine).manifest = made
 
