@@ -16,6 +16,7 @@ from tollgate.record.redaction import Redaction
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
 from tollgate.samples.unsent import read_redirects, read_unsent
+from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
@@ -73,6 +74,18 @@ def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> Earl
     if not unscheduled_groups(plan):
         return EarlyEnds()
     return early_ends(plan, _sampled_threads(samples), until_s)
+
+
+def data_ended(samples: ExecutionSamples) -> dict[str, str]:
+    """By the labels of each schedule, the CSV Data Sets whose end has ended threads of it, by
+    JMeter's log."""
+    plan, found = samples.of.plan, {}
+    log = _logged(plan, samples.of.planned.thread_ends or {})
+    for place, schedule in schedules_of(plan)[1]:
+        data = plan.groups[place].stops.data
+        if data and any(words.startswith("Stop Thread seen") for words in log.get(place, {})):
+            found |= dict.fromkeys((it.text for it in schedule.labels), " or ".join(data))
+    return found
 
 
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:

@@ -20,6 +20,7 @@ from tollgate.gather.clock import set_back, steps_seen
 from tollgate.gather.context import ExecutionContext, contexts, settings_of
 from tollgate.gather.early_decisions import looks_again, measured_until
 from tollgate.gather.ends import (
+    data_ended,
     groups_ended_early,
     never_sent,
     not_followed,
@@ -130,6 +131,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         never_sent=never_sent(store),
         plan_faults=() if cut_short else unlike_the_plan(samples),
         early_ends=early.faults,
+        data_ended=data_ended(samples),
     )
     execution = MeasuredExecution(
         name=planned.name,

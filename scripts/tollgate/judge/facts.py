@@ -128,6 +128,8 @@ class ExecutionFacts:
     """By label."""
     early_ends: tuple[EarlyEnd, ...] = ()
     """Thread groups that ended before their time."""
+    data_ended: Mapping[str, str] = field(default_factory=dict)
+    """By the labels of a schedule, the CSV Data Sets whose end has ended threads of it."""
     url: str | None = None
     """Of the service that was asked, where it is none of the run's own."""
     rows: int | None = None

@@ -17,7 +17,7 @@ Warnings stand beside a verdict: its reader should know them, and they change no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tollgate.base.text import format_number
 from tollgate.judge.capacity import capacity_warnings
@@ -96,7 +96,7 @@ def execution_reasons(
         yield from _accidents(execution, is_excused)
     for schedule in execution.schedules:
         if not is_excused:
-            yield from _unsent(schedule, settings)
+            yield from _unsent(schedule, settings, execution.facts.data_ended)
         yield from _lateness(schedule, has_failed)
 
 
@@ -155,7 +155,7 @@ def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
         problem = "stopped early by a criterion that the samples do not bear out"
         yield invalid(OPERATOR, f"{problem}: {facts.stopped_by}")
     due_s, ended_s = execution.due_s, facts.ended_s
-    if due_s is None or facts.early_ends:
+    if due_s is None or facts.early_ends or facts.data_ended:
         return
     services = [data.service for data in execution.labels.values() if data.service.total]
     if execution.forecast:
@@ -196,15 +196,19 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
         yield invalid(SERVICE, text)
 
 
-def _unsent(schedule: ScheduleFacts, settings: JudgeSettings) -> Iterator[Reason]:
+def _unsent(
+    schedule: ScheduleFacts, settings: JudgeSettings, data_ended: Mapping[str, str]
+) -> Iterator[Reason]:
     tolerated = max(1.0, settings.missing_share * schedule.intended)
     name = ", ".join(schedule.labels)
     of = f"of {schedule.intended} scheduled requests of {name} were not sent"
     too_many = f"requests of {name} were sent that no schedule asked for"
     # How long those of a busy service would have taken is not known; leaving them out would
     # flatter it.
+    data = next((data_ended[it] for it in schedule.labels if it in data_ended), "")
+    why = f"the data of {data} ended" if data else "the generator was too slow"
     rules = (
-        (INVALID, GENERATOR, schedule.missing_generator, f"{of}: the generator was too slow"),
+        (INVALID, OPERATOR if data else GENERATOR, schedule.missing_generator, f"{of}: {why}"),
         (INVALID, OPERATOR, schedule.extra, too_many),
         (INVALID, OPERATOR, schedule.missing_plan, f"{of}: the plan's own pauses are too long"),
         (FAIL, SERVICE, schedule.missing_service, f"{of}: all threads were waiting for answers"),

@@ -58,7 +58,8 @@ def rows_of(element: Element, file: Path) -> int:
     is_quoted = element.props.get("quotedData") == "true"
     with _opened(file, element) as lines:
         try:
-            rows = sum(1 for row in (csv.reader(lines) if is_quoted else lines) if row)
+            plain = (line.strip("\r\n") for line in lines)  # an empty one is an end to JMeter
+            rows = sum(1 for row in (csv.reader(lines) if is_quoted else plain) if row)
         except csv.Error:
             raise FeedError from None
     return rows - (has_header or element.props.get("ignoreFirstLine") == "true")

@@ -72,6 +72,7 @@ def thread_logging(environment: Mapping[str, str], options: str, plan: Plan) -> 
         return ()
     looping = [each for each in plan.groups if each.kind in LOOPING]
     is_shown = all(stated_end(each, may_jump=False) for each in looping)
+    is_shown &= not any(each.stops.data for each in plan.groups)
     return QUIET if is_shown and any(it.is_open_model for it in plan.groups) else LOGGED
 
 

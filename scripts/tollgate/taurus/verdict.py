@@ -6,6 +6,7 @@ before that was refused, or gets its verdict from `judge_unstarted`.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from datetime import datetime, timezone
@@ -25,13 +26,16 @@ from tollgate.compare import record as compare_record
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds, refuse_never_sent
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
-from tollgate.plan.jmx import PlanError
+from tollgate.plan.jmx import PlanError, read_tree
+from tollgate.plan.read import read_plan
+from tollgate.plan.variables import running_expander_of
 from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
 from tollgate.record.redaction import Redaction
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
+from tollgate.targets import scenarios
 from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import kind_of, remote_of, targets_of
 from tollgate.taurus import refusals
@@ -107,15 +111,7 @@ class Verdict(Reporter):
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or script
         refusals.refuse_missing_files(original, executor.properties, where)
-        composed = under_way(self.engine).composed
-        place = f"scenarios.{composed.service.name}" if composed and composed.parts else script
-        refusals.refuse_unset(
-            script,
-            original.absolute().parent,
-            executor.properties,
-            scenario.get("variables", {}),
-            f"verdict: {place}",
-        )
+        self._refuse_data(executor, script, original.absolute().parent)
         # What the copy that is compared has mended is no remark.
         linted = script if kind_of(self.engine.config) == "compare" else original
         return manifest.Execution(
@@ -144,6 +140,24 @@ class Verdict(Reporter):
             lint=plan_lint.lint(linted, properties),
             undivided_properties=prepared.undivided_properties,
         )
+
+    def _refuse_data(self, executor: JMeterExecutor, script: Path, folder: Path) -> None:
+        """Refuse what would be sent without its data. folder: in which JMeter looks for it."""
+        known, scenario = under_way(self.engine), executor.get_scenario()
+        composed, prepared = known.composed, known.executions[executor.label]
+        is_ours = composed and composed.parts
+        where = f"verdict: {f'scenarios.{composed.service.name}' if is_ours else script}"
+        properties = {key: str(it) for key, it in executor.properties.items()}
+        root = read_tree(script, properties)
+        expander = running_expander_of(root, properties)
+        refusals.refuse_unset(root, folder, expander, scenario.get("variables", {}), where)
+        if kind_of(self.engine.config) in scenarios.KINDS_WITH_OWN_LOAD:
+            return  # how much they send is for them to find out
+        until_s = math.inf
+        if prepared.interim:
+            until_s = float(properties.get("warmup", 0)) + prepared.interim.least_s
+        plan = read_plan(script, properties)
+        refusals.refuse_short_data(plan, root, folder, expander, until_s, where)
 
     def startup(self) -> None:
         """Write run.json, with what the targets have shown since."""

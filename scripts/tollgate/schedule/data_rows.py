@@ -1,0 +1,145 @@
+"""CSV files with fewer rows than a plan takes of them, before the run: JMeter would send <EOF> for
+what is missing, or end the threads. Pure but for the files.
+
+Counted is what is taken for certain: a row for each arrival of a schedule, for each loop of threads
+that loop a known number of times. Where a closed loop ends its threads with its data, that is taken
+to be its plan. Source: JMeter 5.6.3, CSVDataSet.iterationStart, and of its TestCompiler,
+trackIterationListeners.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.plan.data_files import FeedError, file_of, may_be_written, rows_of
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import CSV_DATA_SET, Element
+from tollgate.plan.model import PLAIN_CONTROLLERS, Plan, ThreadGroup
+from tollgate.schedule.grammar import ScheduleError
+from tollgate.schedule.model import Schedule
+from tollgate.schedule.open_model import ramps_of
+from tollgate.schedule.schedule import schedules_of
+
+#: What JMeter sets once a file is at its end.
+EOF = "<EOF>"
+_BY_GROUP, _BY_THREAD = "shareMode.group", "shareMode.thread"
+
+
+@dataclass(frozen=True)
+class ShortFile:
+    """A file with fewer rows than are taken of it."""
+
+    element: Element
+    file: Path
+    rows: int
+    need: int
+
+    def __str__(self) -> str:
+        more = self.need - self.rows
+        return (
+            f"{self.file} has {self.rows} rows, and the load takes {self.need} of them for "
+            f"{self.element.title}: have it begin anew at its end ('Recycle on EOF', or "
+            f"`loop: true` of data-sources), or add {more} rows"
+        )
+
+
+def short_files(
+    plan: Plan, root: Element, folder: Path, expander: Expander, until_s: float = math.inf
+) -> list[ShortFile]:
+    """Files of CSV Data Sets that do not begin anew and have too few rows. folder: from which
+    JMeter reads them. expander: knows what the run will. until_s: when the load may end at the
+    earliest."""
+    conditions = (text for it in root.walk() for _, _, text in it.references)
+    if may_be_written(root) or any(EOF in text for text in conditions):
+        return []  # which knows of the end
+    needs: dict[object, int] = {}
+    feeds: dict[object, tuple[Element, Path]] = {}
+    schedules = dict(schedules_of(plan)[1])
+    for place, (group, element) in enumerate(zip(plan.groups, root.thread_groups, strict=True)):
+        around = [it for it in root.active if not it.is_thread_group and not _is_controller(it)]
+        for feed in (*_feeds(around), *_feeds([element])):
+            ends_threads = _is(feed, "stopThread", expander)
+            need = _rows_taken(group, schedules.get(place), ends_threads, until_s)
+            try:
+                file = file_of(feed, folder, expander, stale=False)
+            except FeedError:
+                continue
+            mode = expander.expand(feed.props.get("shareMode", "")).value
+            if not need or mode is None or not _ends(feed, expander):
+                continue
+            if mode == _BY_THREAD:
+                need = 1 if group.is_open_model else math.ceil(need / (group.threads or need))
+            own = (place, id(feed)) if mode == _BY_THREAD else place if mode == _BY_GROUP else mode
+            key = own, file.resolve()
+            needs[key] = needs.get(key, 0) + need
+            feeds.setdefault(key, (feed, file))
+    return [*_short(feeds, needs)]
+
+
+def _short(
+    feeds: dict[object, tuple[Element, Path]], needs: dict[object, int]
+) -> Iterator[ShortFile]:
+    for key, (feed, file) in feeds.items():
+        try:
+            rows = rows_of(feed, file)
+        except FeedError:
+            continue
+        if rows < needs[key]:
+            yield ShortFile(feed, file, rows, needs[key])
+
+
+def _feeds(elements: list[Element]) -> Iterator[Element]:
+    """CSV Data Sets below elements that take a row for each turn of a thread."""
+    for each in elements:
+        if each.kind == CSV_DATA_SET:
+            yield each
+        elif each.is_thread_group or each.is_sampler or each.kind in PLAIN_CONTROLLERS:
+            yield from _feeds([*each.active])
+
+
+def _is_controller(element: Element) -> bool:
+    return element.kind.endswith("Controller")  # a fragment, which runs where it is put
+
+
+def _is(feed: Element, name: str, expander: Expander) -> bool:
+    return expander.expand(feed.props.get(name, "")).value == "true"
+
+
+def _ends(feed: Element, expander: Expander) -> bool:
+    return expander.expand(feed.props.get("recycle", "")).value == "false"
+
+
+def _rows_taken(
+    group: ThreadGroup, schedule: Schedule | None, ends_threads: bool, until_s: float
+) -> int:
+    """How often the group's threads begin a turn, at least; 0 where that is not known."""
+    if group.is_open_model:
+        try:
+            return sum(_arrivals(group.schedule or "", until_s))
+        except ScheduleError:
+            return 0
+    if schedule:
+        timed = [it for it in group.samplers if it.arrival_timers]
+        if len(timed) == 1 and all(it.is_plain for it in timed[0].controllers) and schedule.end_s:
+            return len(schedule.arrivals(min(schedule.end_s, until_s)))
+    is_bounded = group.duration_s or group.unresolved or until_s < math.inf
+    if ends_threads or is_bounded or group.on_sample_error != "continue":
+        return 0
+    may_end = group.stops.flow or group.stops.scripts or group.stops.jumps
+    is_counted = group.kind in ("ThreadGroup", "SetupThreadGroup") and not may_end
+    return (group.threads or 0) * max(group.loops or 0, 0) if is_counted else 0
+
+
+def _arrivals(schedule: str, until_s: float) -> Iterator[int]:
+    """Arrivals of an open model in each part of its schedule. Raises ScheduleError."""
+    for ramp in ramps_of(schedule):
+        length_s = min(ramp.duration_s, max(0.0, until_s))
+        until_s -= ramp.duration_s
+        if length_s == ramp.duration_s:
+            yield ramp.count
+        elif length_s > 0:
+            rise = (ramp.end - ramp.begin) / ramp.duration_s
+            yield int(ramp.begin * length_s + rise * length_s**2 / 2)
