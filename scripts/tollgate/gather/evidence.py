@@ -29,6 +29,7 @@ from tollgate.gather.ends import (
 )
 from tollgate.gather.engines import gather_engines, share_name
 from tollgate.gather.samples import joined
+from tollgate.gather.unfilled import unfilled
 from tollgate.gather.waits import Waits, waits_at_end
 from tollgate.judge.ended_early import EarlyEnds
 from tollgate.judge.facts import (
@@ -115,6 +116,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         waits = waits_at_end(samples, facts.interrupted)
     # What showed how much the generator can send, no service was asked for.
     labels = {it: data for it, data in waits.labels.items() if not (searched and it[0] == NOTHING)}
+    sent = unfilled(samples)
     seen_problems = (*watched.problems, *steps_seen(planned))
     facts = replace(
         facts,
@@ -122,7 +124,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         worker_events=events_left(watched.events, resources.outages),
         machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
         notes=(
-            *(*facts.notes, *silent.doubts, *early.doubts, *waits.notes),
+            *(*facts.notes, *silent.doubts, *early.doubts, *sent.doubts, *waits.notes),
             *not_followed(samples),
         ),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
@@ -132,6 +134,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         plan_faults=() if cut_short else unlike_the_plan(samples),
         early_ends=early.faults,
         data_ended=data_ended(samples),
+        unfilled=sent.faults,
     )
     execution = MeasuredExecution(
         name=planned.name,

@@ -130,6 +130,8 @@ class ExecutionFacts:
     """Thread groups that ended before their time."""
     data_ended: Mapping[str, str] = field(default_factory=dict)
     """By the labels of a schedule, the CSV Data Sets whose end has ended threads of it."""
+    unfilled: tuple[str, ...] = ()
+    """One line for each variable that had no value when a request with it was sent."""
     url: str | None = None
     """Of the service that was asked, where it is none of the run's own."""
     rows: int | None = None

@@ -16,6 +16,8 @@ from tollgate.plan.variables import running_expander_of
 _WRITING = ("SystemSampler", "ResultSaver", "ResultCollector")
 #: Characters of a header line; more is none.
 _HEADER = 65_536
+#: What JMeter sets once a file is at its end.
+EOF = "<EOF>"
 
 
 class FeedError(Exception):
@@ -27,6 +29,17 @@ def may_be_written(root: Element) -> bool:
     setup = (it for it in root.thread_groups if it.kind == "SetupThreadGroup")
     inside = [it for group in setup for it in group.walk()]
     return any(it.is_script or it.kind in _WRITING for it in inside)
+
+
+def ends(element: Element, expander: Expander) -> bool:
+    """Whether it is a CSV Data Set that does not begin anew at the end of its file."""
+    recycle = expander.expand(element.props.get("recycle", "")).value
+    return element.kind == CSV_DATA_SET and recycle == "false"
+
+
+def stops_threads(element: Element, expander: Expander) -> bool:
+    """Whether a CSV Data Set ends threads at the end of its file."""
+    return expander.expand(element.props.get("stopThread", "")).value == "true"
 
 
 def file_of(element: Element, folder: Path, expander: Expander, stale: bool) -> Path:

@@ -117,11 +117,21 @@ class _Reader(Expander):
         return unknown(source, source)
 
 
+def is_sent(element: Element) -> bool:
+    """Whether what an element holds is sent, or decides what is sent."""
+    return not (element.is_script or _NOT_SENT.fullmatch(element.kind))
+
+
 def _read(element: Element) -> _Reader:
     reader = _Reader()
     for _, _, text in element.references:
         reader.expand(text)
     return reader
+
+
+def variables_in(element: Element) -> list[str]:
+    """The variables that an element refers to, each once."""
+    return [*dict.fromkeys(_read(element).read)]
 
 
 @dataclass
@@ -207,9 +217,7 @@ def _unset_of(
 ) -> Iterator[Unset]:
     names = tuple(sorted({name for its in theirs for name in its.names}))
     for each in elements:
-        if each.is_script or _NOT_SENT.fullmatch(each.kind):
-            continue
-        for name in dict.fromkeys(_read(each).read):
+        for name in variables_in(each) if is_sent(each) else ():
             if not _PREDEFINED.match(name) and not any(its.has(name) for its in theirs):
                 groups = tuple(group.name for group, its in own if its.has(name))
                 yield Unset(each, name, groups, names)

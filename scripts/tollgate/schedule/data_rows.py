@@ -10,11 +10,20 @@ trackIterationListeners.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.plan.data_files import FeedError, file_of, may_be_written, rows_of
+from tollgate.plan.data_files import (
+    EOF,
+    FeedError,
+    ends,
+    file_of,
+    may_be_written,
+    rows_of,
+    stops_threads,
+)
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element
 from tollgate.plan.model import PLAIN_CONTROLLERS, Plan, ThreadGroup
@@ -23,8 +32,6 @@ from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_model import ramps_of
 from tollgate.schedule.schedule import schedules_of
 
-#: What JMeter sets once a file is at its end.
-EOF = "<EOF>"
 _BY_GROUP, _BY_THREAD = "shareMode.group", "shareMode.thread"
 
 
@@ -38,9 +45,9 @@ class ShortFile:
     need: int
 
     def __str__(self) -> str:
-        more = self.need - self.rows
+        file, more = os.path.normpath(self.file), self.need - self.rows
         return (
-            f"{self.file} has {self.rows} rows, and the load takes {self.need} of them for "
+            f"{file} has {self.rows} rows, and the load takes {self.need} of them for "
             f"{self.element.title}: have it begin anew at its end ('Recycle on EOF', or "
             f"`loop: true` of data-sources), or add {more} rows"
         )
@@ -61,14 +68,14 @@ def short_files(
     for place, (group, element) in enumerate(zip(plan.groups, root.thread_groups, strict=True)):
         around = [it for it in root.active if not it.is_thread_group and not _is_controller(it)]
         for feed in (*_feeds(around), *_feeds([element])):
-            ends_threads = _is(feed, "stopThread", expander)
-            need = _rows_taken(group, schedules.get(place), ends_threads, until_s)
+            may_stop = stops_threads(feed, expander)
+            need = _rows_taken(group, schedules.get(place), may_stop, until_s)
             try:
                 file = file_of(feed, folder, expander, stale=False)
             except FeedError:
                 continue
             mode = expander.expand(feed.props.get("shareMode", "")).value
-            if not need or mode is None or not _ends(feed, expander):
+            if not need or mode is None or not ends(feed, expander):
                 continue
             if mode == _BY_THREAD:
                 need = 1 if group.is_open_model else math.ceil(need / (group.threads or need))
@@ -102,14 +109,6 @@ def _feeds(elements: list[Element]) -> Iterator[Element]:
 
 def _is_controller(element: Element) -> bool:
     return element.kind.endswith("Controller")  # a fragment, which runs where it is put
-
-
-def _is(feed: Element, name: str, expander: Expander) -> bool:
-    return expander.expand(feed.props.get(name, "")).value == "true"
-
-
-def _ends(feed: Element, expander: Expander) -> bool:
-    return expander.expand(feed.props.get("recycle", "")).value == "false"
 
 
 def _rows_taken(

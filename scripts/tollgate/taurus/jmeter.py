@@ -24,10 +24,13 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from tollgate.base.paths import java_finds
 from tollgate.base.text import java_escaped, java_property
 from tollgate.base.urls import Url
+from tollgate.plan import sent
 from tollgate.plan.inline import put_in_place, shares_fragments
+from tollgate.plan.jmx import read_tree
 from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
+from tollgate.plan.variables import running_expander_of
 from tollgate.record.environment import GENERATOR
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad
@@ -116,12 +119,23 @@ class InstalledJMeter(JMeterExecutor):
             self._remote_file = self._kept_apart(path)
         elif shares_fragments(Path(self.original_jmx)):
             put_in_place(Path(self.modified_jmx), folder)
+        self._watch_variables()
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
         csv = getattr(self.reader, "csvreader", None)
         if csv is not None:
             csv.file = WholeRecords(csv.file)
+
+    def _watch_variables(self) -> None:
+        """Have the run's copy of the plan look for variables without a value in what it sends."""
+        plan = Path(self.original_jmx)
+        data = under_way(self.engine).executions[self.label].original or plan
+        properties = {key: str(value) for key, value in self.properties.items()}
+        root = read_tree(plan, properties)
+        expander = running_expander_of(root, properties)
+        looked_for = sent.traces(root, data.absolute().parent, expander)
+        sent.watch(Path(self.modified_jmx), looked_for)
 
     def startup(self) -> None:
         """Spare bzt's reading of the samples where none of its own reporters listens."""

@@ -1,0 +1,140 @@
+"""What no request of a plan must hold: a variable that had no value when it was sent.
+
+Where an extractor, a script or a function sets a variable, only the run shows whether it does. An
+assertion below each HTTP sampler looks for it in what was sent, without a script and before those
+of the plan: it fails such a request, whose row in the JTL then says why. Source: JMeter's manual,
+Component Reference, "Response Assertion", "CSV Data Set Config"; CSVSaveService, which writes the
+message of the first assertion that failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from lxml import etree
+
+from tollgate.plan import nodes
+from tollgate.plan.data_files import EOF, FeedError, columns_of, ends, stops_threads
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import CSV_DATA_SET, Element, parsed, write
+from tollgate.plan.references import is_sent, variables_in
+
+#: Where a Response Assertion looks, as its element and its message say.
+REQUEST, HEADERS = "request data", "request headers"
+#: How the message of one begins that found a text in a request, and what it says of it.
+BEGIN = "Test failed: request "
+MESSAGE = re.compile(rf"Test failed: ({REQUEST}|{HEADERS}) expected not to contain /(?s:(.+))/")
+#: What JMeter sends once a file is at its end, as it stands and encoded.
+ENDS = (EOF, quote(EOF))
+#: Elements whose variables have a value in each turn.
+_CERTAIN = ("TestPlan", "Arguments", "CounterConfig", "RandomVariableConfig", "UserParameters")
+#: A default that says that an extractor found nothing. Others may be meant to be sent.
+_NOTHING = re.compile(
+    r"(?i)(.*[\W_])?(nf|n/a|undefined|unknown|missing|error|failed|failure|invalid|unset|no_?match"
+    r"|not_?found|not?[\W_].+)([\W_].*)?"
+)
+_DEFAULT = re.compile(r"\.default(Values?)?$")
+#: Characters around a variable by which its place in a request is known.
+_AROUND = 16
+#: What JMeter may read in another way than it is written, at the edge of those.
+_EDGE = re.compile(r"[\\\r\n]")
+
+Traces = Mapping[str, Mapping[str, str]]
+
+
+def traces(root: Element, folder: Path, expander: Expander) -> Traces:
+    """By REQUEST and HEADERS, the texts that no request must hold, each with what it shows. folder:
+    from which JMeter reads data; what it does not hold there is not known."""
+    every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
+    certain = {name for it in every for name in _certain(it, folder, expander)}
+    feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
+    knows_end = any(EOF in text for it in every for _, _, text in it.references)
+    for each in filter(is_sent, every):
+        where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
+        for name in variables_in(each):
+            if name not in certain and "${" not in name:
+                shows = f"${{{name}}} had no value"
+                where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
+            if feeds and not knows_end:
+                shows = f"{feeds[0].title} was at the end of its file"
+                where |= dict.fromkeys(ENDS, shows)
+    for each in every:
+        for name, default in _defaults(each):
+            shows = f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
+            for reader in filter(is_sent, every):
+                where = found[HEADERS if reader.kind == "HeaderManager" else REQUEST]
+                where |= dict.fromkeys(_in_place(reader, name, default), shows)
+    return found
+
+
+def _certain(element: Element, folder: Path, expander: Expander) -> Iterator[str]:
+    if element.kind in _CERTAIN:
+        yield from (name for name, _ in element.pairs)
+        yield from element.user_parameters
+        yield from (element.props.get(it, "") for it in ("CounterConfig.name", "variableName"))
+    elif element.kind == CSV_DATA_SET:
+        try:
+            yield from columns_of(element, folder, expander, stale=False)
+        except FeedError:
+            return
+
+
+def _defaults(element: Element) -> Iterator[tuple[str, str]]:
+    """(variable, what an extractor sets it to where nothing matches) if that says so."""
+    texts = {name.rpartition(".")[2]: text for name, text in element.props.items()}
+    names = texts.get("refname") or texts.get("referenceName") or texts.get("referenceNames") or ""
+    values = next((text for name, text in element.props.items() if _DEFAULT.search(name)), "")
+    for name, value in zip(names.split(";"), values.split(";"), strict=False):
+        if _NOTHING.fullmatch(value.strip()) and "${" not in value:
+            yield name.strip(), value.strip()
+
+
+def _in_place(element: Element, name: str, default: str) -> Iterator[str]:
+    """The default where a text of an element has the variable, with what stands around it."""
+    reference = f"${{{name}}}"
+    apart = {"Argument.value": "=", "Header.value": ": "}
+    for prop, row, text in element.references:
+        for at in (it.start() for it in re.finditer(re.escape(reference), text)):
+            literal = text[:at].rpartition("}")[2] if "${" in text[:at] else text[:at]
+            before = _EDGE.split(literal)[-1][-_AROUND:]
+            after = _EDGE.split(text[at + len(reference) :].partition("${")[0])[0][:_AROUND]
+            name_of_row = f"{row}{apart[prop]}" if row and not at and prop in apart else ""
+            if name_of_row or before:
+                yield f"{name_of_row}{before}{default}{after}"
+                encoded = "".join(map(quote_plus, (before, default, after)))
+                yield f"{name_of_row}{encoded}"
+
+
+def watch(path: Path, looked_for: Traces) -> None:
+    """Write a plan anew with assertions that look for these texts."""
+    document = parsed(path)
+    kinds = ((it, nodes.kind(it)) for it in document.iter(etree.Element))
+    samplers = [it for it, kind in kinds if kind.startswith("HTTPSampler")]
+    if document.find(".//IncludeController") is not None:  # it stands in another file
+        samplers.append(document.find("hashTree/TestPlan"))
+    below = [it.getnext() for it in samplers if it.getnext() is not None]
+    for field, texts in looked_for.items():
+        for tree in below if texts else ():
+            if tree.tag == "hashTree":
+                tree[:0] = [_assertion(field, texts), etree.Element("hashTree")]
+    if any(looked_for.values()):
+        write(document, path)
+
+
+def _assertion(field: str, texts: Mapping[str, str]) -> etree._Element:
+    name = f"no variable without a value in {field}"
+    made = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
+    made.set("testclass", "ResponseAssertion")
+    strings = etree.SubElement(made, "collectionProp", name="Asserion.test_strings")
+    for number, text in enumerate(texts):
+        # A function in its place: JMeter keeps the backslash of one that is escaped alone.
+        written = text.replace("${", "${__char(36)}{")
+        etree.SubElement(strings, "stringProp", name=str(number)).text = written
+    where = f"Assertion.{field.replace(' ', '_')}"
+    etree.SubElement(made, "stringProp", name="Assertion.test_field").text = where
+    # Not (4) a substring (16).
+    etree.SubElement(made, "intProp", name="Assertion.test_type").text = "20"
+    return made
