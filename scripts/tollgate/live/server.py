@@ -17,6 +17,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from tollgate.live.gate import Gate
+
 #: Milliseconds until a browser that has lost the run asks again.
 RETRY_MS = 1000
 #: Pages that may be open at once.
@@ -89,9 +91,13 @@ class LiveServer:
         # Streams end with the run, not when their readers like.
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self._ready.set_result(f"http://127.0.0.1:{runner.addresses[0][1]}/{self._token}/")
+        gate = Gate(runner.server, self._token)
+        listening = await gate.listen()
+        port = listening.sockets[0].getsockname()[1]
+        self._ready.set_result(f"http://127.0.0.1:{port}/{self._token}/")
         await self._closing.wait()
+        listening.close()
+        gate.close()
         await runner.cleanup()
 
     def _check(self, request: web.Request) -> None:
