@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -130,3 +131,39 @@ def test_a_host_that_is_no_address_to_be_reached_at_is_refused(monkeypatch, give
         monkeypatch.setenv(name, value)
     with pytest.raises(pm2.Pm2Error, match="HOST"):
         pm2.host()
+
+
+@pytest.fixture
+def long_home(tmp_path, monkeypatch):
+    """A PM2_HOME whose path is too long, and the link by which it is short."""
+    home = tmp_path.joinpath(*["deep" * 10] * 3)
+    home.mkdir(parents=True)
+    monkeypatch.setattr(pm2, "PM2_HOME", home)
+    monkeypatch.setattr(pm2.tempfile, "gettempdir", lambda: str(tmp_path))
+    return home, tmp_path / f"tollgate-{os.getuid()}-{home.stat().st_ino}"
+
+
+def test_a_link_of_ones_own_leads_to_a_home_with_a_long_path(long_home):
+    home, link = long_home
+    for before in (lambda: None, lambda: link.unlink() or link.symlink_to("/nowhere")):
+        before()
+        assert pm2.home() == str(link)
+        assert link.readlink() == home
+
+
+@pytest.mark.parametrize("leads", ["home", "elsewhere"])
+def test_a_link_that_somebody_else_owns_is_refused_wherever_it_leads(leads, long_home, monkeypatch):
+    home, link = long_home
+    owner = os.getuid()
+    monkeypatch.setattr(pm2.os, "getuid", lambda: owner + 1)
+    link = link.with_name(link.name.replace(f"-{owner}-", f"-{owner + 1}-"))
+    link.symlink_to(home if leads == "home" else home.parent)
+    with pytest.raises(pm2.Pm2Error, match=f"belongs to the user {owner}: .*TMPDIR"):
+        pm2.home()
+    assert link.is_symlink()
+
+
+def test_a_folder_in_the_place_of_the_link_is_refused(long_home):
+    long_home[1].mkdir()
+    with pytest.raises(pm2.Pm2Error, match="short link"):
+        pm2.home()

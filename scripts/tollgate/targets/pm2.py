@@ -79,15 +79,35 @@ class App:
 
 
 def home() -> str:
-    """PM2_HOME: inside the project, through a short link where its sockets' paths are too long."""
+    """PM2_HOME: inside the project, through a short link where its sockets' paths are too long.
+    Raises Pm2Error where the link's place is taken."""
     PM2_HOME.mkdir(parents=True, exist_ok=True)
     if len(os.fsencode(PM2_HOME)) <= LONGEST_SOCKET:
         return str(PM2_HOME)
     link = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}-{PM2_HOME.stat().st_ino}"
-    if not link.is_symlink() or link.readlink() != PM2_HOME:
-        link.unlink(missing_ok=True)
-        link.symlink_to(PM2_HOME)
+    try:
+        _refuse_taken(link)
+        if not link.is_symlink() or link.readlink() != PM2_HOME:
+            link.unlink(missing_ok=True)
+            with contextlib.suppress(FileExistsError):
+                link.symlink_to(PM2_HOME)
+            _refuse_taken(link)  # somebody else may have been faster
+    except OSError as problem:
+        raise _no_link(link, problem.strerror) from None
     return str(link)
+
+
+def _refuse_taken(link: Path) -> None:
+    """Any user may write there, and a link's owner leads PM2's calls to where they like."""
+    if os.path.lexists(link) and link.lstat().st_uid != os.getuid():
+        raise _no_link(link, f"it belongs to the user {link.lstat().st_uid}")
+
+
+def _no_link(link: Path, reason: str | None) -> Pm2Error:
+    return Pm2Error(
+        f"{link}, a short link to {PM2_HOME}, can't be made: {reason}: remove it, or set TMPDIR to "
+        "a folder of your own with a short path"
+    )
 
 
 def environment() -> dict[str, str]:
