@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -193,6 +194,7 @@ def _show(
     lines = [f"{verb:8}{it}" for verb, of in (("made", new), ("changed", changed)) for it in of]
     print(*(lines or ["nothing is missing"]), sep="\n")
     print(*(f"note: {it}" for it in remarks), sep="\n", end="\n" if remarks else "")
-    there = f"-C {arguments.folder} " if arguments.folder != Path() else ""
-    print(f"\nCheck it:   tollgate {there}run -{name}")
-    print(f"Compare it: tollgate {there}run -{name} -compare")
+    folder, kind = shlex.quote(str(arguments.folder)), shlex.quote(f"-{name}")
+    there = f"-C {folder} " if arguments.folder != Path() else ""
+    print(f"\nCheck it:   tollgate {there}run {kind}")
+    print(f"Compare it: tollgate {there}run {kind} -compare")
