@@ -1,7 +1,7 @@
 import io
 import re
 
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tollgate.base.terminal import Terminal
@@ -14,6 +14,22 @@ TEXTS = st.lists(
     | st.sampled_from(["\x1b[", "\x1b]0;", "31m", "0m", "2J", "\x9b", "\x07", "\r", "\u202e"])
 ).map("".join)
 COLOURS = r"\x1b\[(0|31|32|33|35|1;31|01;31)m"
+
+
+#: What commands of CI systems are made of.
+COMMANDS = st.lists(
+    st.sampled_from(["::", ":", "##", "#", "[", "]", "error", "vso[", "teamcity[", "\n", " ", "\t"])
+    | st.text(max_size=2)
+).map("".join)
+
+
+def commands(text):
+    """The lines that GitHub, Azure or TeamCity would carry out."""
+    return [
+        line
+        for line in text.split("\n")
+        if line.lstrip().startswith("::") or re.search(r"##\w*\[", line)
+    ]
 
 
 class Screen(io.StringIO):
@@ -43,7 +59,18 @@ def test_a_terminal_gets_printable_text_and_colours_alone(text):
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" \n")))
 def test_printable_text_is_written_as_it_is(text):
+    assume(not commands(text))
     assert written(io.StringIO(), text) == text == printable(text)
+
+
+@given(COMMANDS)
+@example("  ::add-mask::PASS\n")
+@example("FAIL: 500 ##[error]x ##vso[task.setvariable]")
+def test_no_text_is_a_command_to_a_ci_system(text):
+    for stream in (io.StringIO(), Screen()):
+        plain = re.sub(COLOURS, "", written(stream, text))
+        assert commands(plain) == []
+        assert re.sub(r"\s", "", plain) == re.sub(r"\s", "", printable(text))
 
 
 @given(TEXTS)

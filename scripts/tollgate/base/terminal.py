@@ -1,4 +1,5 @@
-"""What this process prints: no text of another's can move the cursor, hide or reorder a line."""
+"""What this process prints: no text of another's can move the cursor, hide or reorder a line, or
+command the CI system that reads along."""
 
 from __future__ import annotations
 
@@ -10,6 +11,10 @@ from tollgate.base.text import printable
 
 #: The colours of verdicts and of Taurus's log, and their end.
 _COLOUR = re.compile(r"(\x1b\[(?:0|3[1-35]|0?1;31)m)")
+#: What a CI system takes for a command: a line that begins with `::` and, anywhere, `##[`, `##vso[`
+#: and `##teamcity[`. Source: GitHub's actions/runner, ActionCommand.cs; Azure's and TeamCity's
+#: documentation.
+_COMMAND = re.compile(r"^([ \n]*:)(?=:)|(##)(?=\w*\[)", re.MULTILINE)
 
 
 class Terminal:
@@ -20,7 +25,7 @@ class Terminal:
 
     def write(self, text: str) -> int:
         parts = _COLOUR.split(text) if self._stream.isatty() else [text]
-        parts[::2] = map(printable, parts[::2])
+        parts[::2] = (_COMMAND.sub(r"\1\2 ", printable(part)) for part in parts[::2])
         self._stream.write("".join(parts))
         return len(text)
 
