@@ -240,6 +240,7 @@ UNCOMMITTED = replace(SAME, revision=None)
         ({}, False),
         ({"head": UNCOMMITTED}, False),
         ({"head": SAME, "injected": {"work_percent": 20.0}}, False),
+        ({"head": SAME, "is_sided": True}, False),
         ({side: SideRecord(side, "http://a", None, "http://a") for side in ("base", "head")}, True),
         ({"base": SideRecord("base", "x", None, None), "head": UNCOMMITTED}, False),
     ],
@@ -247,6 +248,13 @@ UNCOMMITTED = replace(SAME, revision=None)
 def test_only_the_same_code_untouched_is_the_control(changes, is_control, tmp_path):
     verdict = judged(tmp_path, Load(seconds=3, schedule_s=3), of=changes)
     assert verdict.executions[0].comparison.is_control is is_control
+
+
+def test_sides_of_one_commit_with_environments_of_their_own_are_not_called_the_same(tmp_path):
+    verdict = judged(tmp_path, of={"head": SAME, "is_sided": True})
+    said = " ".join(verdict.executions[0].warnings)
+    assert "base and head are the same:" not in said
+    assert "${SIDE} stands in its settings" in said
 
 
 def test_inconclusive_may_pass_where_a_team_lets_it_but_not_what_its_record_contradicts(tmp_path):

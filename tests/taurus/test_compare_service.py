@@ -147,6 +147,25 @@ def test_a_folder_that_both_sides_write_to_is_told(begun, tmp_path, ecosystem, c
     assert caplog.text.count(" share ") == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "is_sided"),
+    [
+        ({"args": "--store ${SIDE}"}, True),
+        ({"env": {"PORT": 3001, "STORE": "/srv/${SIDE}.db"}}, True),
+        ({"node_args": "--title=${SIDE}"}, True),
+        ({"args": "--store ${PROCESS} ${PORT}", "env": {"PORT": 3001, "SIDE": "a"}}, False),
+    ],
+)
+def test_a_control_whose_sides_have_settings_of_their_own_is_not_called_one(
+    settings, is_sided, begun, ecosystem, tmp_path, caplog
+):
+    ecosystem(**settings)
+    begun(base="HEAD", processes=2).post_process()
+    assert record.read(tmp_path).is_sided is is_sided
+    assert ("this is the control" in caplog.text) is not is_sided
+    assert ("but ${SIDE} stands in its settings" in caplog.text) is is_sided
+
+
 def test_a_base_without_the_script_of_its_app_is_refused(compare, checkout):
     checkout.git("switch", "--quiet", "main")
     checkout.git("mv", SERVER, "app/old.js")

@@ -92,6 +92,8 @@ class CompareRecord:
     for a plan with rates of its own."""
     left_out: tuple[str, ...] = ()
     """Labels that head answers and base does not: they are new, and are not compared."""
+    is_sided: Excluded[bool] = False
+    """Whether `${SIDE}` stands in the app's settings, which thus differ beyond the code."""
     elsewhere: Excluded[tuple[str, ...]] = ()
     """Labels of a user's own plan that are sent to other hosts, and are not compared."""
     power: tuple[Power, ...] = ()

@@ -119,11 +119,15 @@ class Comparison:
     @property
     def is_control(self) -> bool:
         """Whether both were the same, A against A, so that all that differs is noise."""
+        return self.is_same_code and not (self.record.injected or self.record.is_sided)
+
+    @property
+    def is_same_code(self) -> bool:
+        """Whether both are one commit or one service, whatever else they are given."""
         base, head = self.record.base, self.record.head
-        same = (base.revision, base.url) == (head.revision, head.url)
         # A working tree with changes has no revision, and neither have two unlike services.
         known = bool(base.revision or base.url)
-        return same and known and not self.record.injected
+        return known and (base.revision, base.url) == (head.revision, head.url)
 
     @cached_property
     def samples(self) -> dict[str, tuple[int, int]]:

@@ -141,6 +141,10 @@ def sides(record: CompareRecord) -> Iterator[str]:
         yield _background_cpu(found)
 
 
+#: Of an app of which base and head are made.
+SIDED = "${SIDE} stands in its settings, so that base and head differ in more than their code"
+
+
 def coin(record: CompareRecord, lasting: str, threads: int) -> str:
     """What the coin is tossed for, of a user's own plan, and what that costs. lasting: what
     outlasts a turn of a thread. threads: of each side."""

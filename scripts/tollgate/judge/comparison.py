@@ -71,6 +71,8 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
             yield from (it.text for it in _unsound(each, comparison.record))
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
+    elif comparison.is_same_code and comparison.record.is_sided:
+        yield f"base and head are the same code, but not the same: {words.SIDED}"
     if comparison.gate.verdict == PASS and (beyond := words.beyond(comparison)):
         yield beyond
 

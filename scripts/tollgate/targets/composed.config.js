@@ -68,7 +68,12 @@ const copies = asked.map((copy) => {
   return copied(original, copy);
 });
 const made = new Set(copies.map(({ name }) => name));
+/** The names of copies whose settings hold ${SIDE}: base and head get other ones. */
+const sided = asked
+  .filter(({ of }) => JSON.stringify(apps.find(({ name }) => name === of)).includes('${SIDE}'))
+  .map(({ name }) => name);
 
 module.exports = {
   apps: [...apps.filter(({ name }) => !made.has(name)).map(declared), ...copies],
+  sided,
 };

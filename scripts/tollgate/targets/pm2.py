@@ -58,7 +58,8 @@ class App:
     expression for the names of the apps to which it deals its requests, None for none. port: 0 for
     none, as of a worker that takes jobs from a queue. script: the
     file that it runs, cwd: the folder in which, both absolute. interpreter: as PM2 names it, `none`
-    for what needs none. env: what it declares alone."""
+    for what needs none. env: what it declares alone. is_sided: whether `${SIDE}` stands in what it
+    is made of, so that base and head differ in more than their code."""
 
     name: str
     port: int
@@ -71,6 +72,7 @@ class App:
     interpreter: str = "node"
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    is_sided: bool = False
 
     @property
     def is_node(self) -> bool:

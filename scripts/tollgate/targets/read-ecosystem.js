@@ -5,7 +5,7 @@
  * to start them in the current folder: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
  *
  * [{ name, port, exec_mode: 'fork' or 'cluster', instances: counted out, memory_limit: bytes,
- * deals_to, script, cwd, interpreter, args, env }], as pm2.py names them; what an app does not have is left out.
+ * deals_to, script, cwd, interpreter, args, env, is_sided }], as pm2.py names them; what an app does not have is left out.
  */
 
 const fs = require('node:fs');
@@ -59,7 +59,7 @@ function words(given = []) {
     .filter(Boolean);
 }
 
-function described(app) {
+function described(app, sided) {
   const settings = config.validateJSON({ ...app, instances: asNumber(app.instances) }).config;
   const script = scriptOf(settings, settings.script || app.cmd || app.command || '');
   return {
@@ -73,9 +73,11 @@ function described(app) {
     cwd: path.resolve(app.cwd || ''),
     args: words(app.args),
     env: Object.fromEntries(Object.entries(app.env ?? {}).map(([key, it]) => [key, String(it)])),
+    is_sided: sided.includes(app.name),
   };
 }
 
-const apps = require(ecosystem).apps.map(described);
+const made = require(ecosystem);
+const apps = made.apps.map((app) => described(app, made.sided ?? []));
 // An ecosystem may have begun what never ends.
 process.stdout.write(`\n${mark}${JSON.stringify(apps)}\n`, () => process.exit(0));

@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
@@ -110,10 +111,12 @@ class Compare(OwnLoad):
         prepared = under_way(self.engine).executions[name]
         script = prepared.original or scenario.get("script", None)
         seeds = drawn_seeds(script, given)
+        is_sided = False
         if wanted.urls:
             both, urls = sides.sides_of_urls(wanted.urls), wanted.urls
         else:
             both, apps = self._here(wanted, name, scenario)
+            is_sided = any(app.is_sided for each in apps for app in each)
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             self.names = [[app.name for app in each] for each in apps]
             scenario["target"] = [name for each in self.names for name in each]
@@ -135,14 +138,20 @@ class Compare(OwnLoad):
             own |= {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
             own["measured"] = int(wanted.gate.budget_s)
         scenario.merge({"properties": own})
-        self._begin(name, both, len(urls[0]), plan)
+        self._begin(name, both, len(urls[0]), plan, is_sided=is_sided)
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
     def _begin(
-        self, name: str, both: Sequence[SideRecord], processes: int, plan: OwnPlanCompared | None
+        self,
+        name: str,
+        both: Sequence[SideRecord],
+        processes: int,
+        plan: OwnPlanCompared | None,
+        **more: Any,
     ) -> None:
-        """Record and log what is compared. processes: of each side. plan: a user's own."""
+        """Record and log what is compared. processes: of each side. plan: a user's own. more:
+        other fields of the record."""
         wanted = self.wanted
         known = CompareRecord(
             *both,
@@ -153,6 +162,7 @@ class Compare(OwnLoad):
             every_s=wanted.settings.every,
             injected=wanted.injected,
             processes=processes,
+            **more,
         )
         if not wanted.urls:
             known = replace(known, cpu=CpuRecord())
@@ -195,7 +205,10 @@ class Compare(OwnLoad):
         for line in (*sides.unequal(found, os.environ), *sides.shared_stores(apps)):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
-            self.log.info("Base and head are the same code: this is the control, which must pass")
+            what = "this is the control, which must pass"
+            if any(it.is_sided for each in apps for it in each):
+                what = f"but {words.SIDED}"
+            self.log.info("Base and head are the same code: %s", what)
         return sides.sides_of_revisions(found), apps
 
     def _check_out(self, name: str, scenario: BetterDict, source: Source) -> BuiltSides:
