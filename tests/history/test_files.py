@@ -10,6 +10,7 @@ import pytest
 from support.histories import leave, line, measure, nights, record
 from tollgate.base.text import UserError
 from tollgate.history import files
+from tollgate.record import manifest
 from tollgate.report.json_model import plain
 
 
@@ -160,6 +161,21 @@ def test_records_of_several_time_zones_are_in_the_order_of_their_times(three, tm
     second = replace(three[1], started="2026-01-01T22:00:00-03:00")
     files.collect([second, first], tmp_path)
     assert files.read([tmp_path]) == [first, second]
+
+
+def test_a_record_whose_run_is_another_one_is_refused_by_both_their_ids(three, tmp_path):
+    run = leave(three[1], tmp_path)
+    (run / "run.json").write_text("{}")
+    its_id = manifest.digest(run / "run.json")
+    for read in (files.of_run, lambda place, warn: files.read([place], warn)):
+        with pytest.raises(UserError) as refused:
+            read(run, print)
+        assert f"history.jsonl:1 is not of the run beside it: id is {three[1].id}" in str(
+            refused.value
+        )
+        assert its_id in str(refused.value)
+    (run / "history.jsonl").write_text(line(replace(three[1], id=its_id)))
+    assert files.of_run(run, print).id == its_id
 
 
 def test_the_record_of_a_run_is_that_of_its_folder_or_of_a_link_to_it(three, tmp_path):

@@ -17,6 +17,8 @@ from support.run_folder import edited_record, reasons
 from tollgate.cli import cli
 from tollgate.gather import evidence
 from tollgate.record import manifest
+from tollgate.record.environment import fingerprint
+from tollgate.record.sealed_files import seal_watched
 
 RECORDED = run_folder.recorded()
 HEADER, *ROWS = RECORDED.splitlines(keepends=True)
@@ -180,6 +182,79 @@ def test_judge_refuses_criteria_and_confidence_that_were_edited(
     assert ended.value.code == 1
     assert f"{tmp_path / 'run.json'} was edited: " in said
     assert said.count("\n") == 1
+
+
+#: Whatever they hold: they are proven before they are read.
+BESIDE = {"workers.jsonl": b'{"app": "fork"}\n', "workers-cpu.jsonl": b'{"time": 1}\n'}
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory):
+    """The folder of a run with all that is sealed beside run.json, by its path."""
+    folder = tmp_path_factory.mktemp("sealed")
+    run_folder.make(folder)
+    for name, content in BESIDE.items():
+        (folder / name).write_bytes(content)
+    made = manifest.read(folder)
+    made.environment = {"plans": fingerprint(folder / "plan")["plans"]}
+    made.watched_sha256 = seal_watched(folder)
+    manifest.write(made, folder)
+    run_folder.verdict_of(folder)
+    names = [run_folder.JTL, made.executions[0].plan, *BESIDE]
+    return {folder / name: (folder / name).read_bytes() for name in names}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_one_byte_changed_in_any_sealed_file_is_refused_by_its_name_in_one_line(sealed, data):
+    path = data.draw(st.sampled_from(sorted(sealed)))
+    whole = sealed[path]
+    at, by = data.draw(st.integers(0, len(whole))), data.draw(st.integers(1, 255))
+    spoiled = bytearray(whole + b"\0")
+    spoiled[at] ^= by
+    folder = next(it.parent for it in sealed if it.name == run_folder.JTL)
+    try:
+        path.write_bytes(spoiled if at == len(whole) else spoiled[:-1])
+        with pytest.raises(manifest.ManifestError) as refused:
+            run_folder.verdict_of(folder)
+        assert str(refused.value).startswith(f"{path} has changed since the run")
+        assert "\n" not in str(refused.value)
+    finally:
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_sealed_file_that_is_gone_or_was_added_is_refused_by_its_name(tmp_path, name):
+    run_folder.make(tmp_path)
+    made = manifest.read(tmp_path)
+    made.watched_sha256 = {}
+    manifest.write(made, tmp_path)
+    (tmp_path / name).write_bytes(BESIDE[name])
+    with pytest.raises(manifest.ManifestError, match=f"{name} was not there when the run ended"):
+        run_folder.verdict_of(tmp_path)
+    made.watched_sha256 = seal_watched(tmp_path)
+    manifest.write(made, tmp_path)
+    assert run_folder.verdict_of(tmp_path).verdict == "PASS"
+    (tmp_path / name).unlink()
+    with pytest.raises(manifest.ManifestError, match=f"{name} is missing"):
+        run_folder.verdict_of(tmp_path)
+
+
+def test_a_run_of_before_there_were_seals_of_workers_is_judged(tmp_path):
+    run_folder.make(tmp_path)
+    (tmp_path / "workers.jsonl").write_bytes(BESIDE["workers.jsonl"])
+    with edited_record(tmp_path) as fields:
+        del fields["watched_sha256"], fields["seal"]
+    verdict = run_folder.verdict_of(tmp_path)
+    assert verdict.exit_code == 0
+    assert evidence.UNSEALED in verdict.executions[0].warnings
+
+
+def test_a_search_that_was_added_to_a_run_of_none_is_refused_by_its_name(tmp_path):
+    run_folder.make(tmp_path)
+    (tmp_path / "capacity-nap-alone.json").write_text("{}")
+    with pytest.raises(manifest.ManifestError, match=r"capacity-nap-alone.json .*added since"):
+        run_folder.verdict_of(tmp_path)
 
 
 def test_order_and_space_are_no_edit(run):

@@ -97,10 +97,12 @@ def check_records(run: Path, manifest: Manifest) -> None:
         if manifest.kind == KIND and not found:
             path = record_path(run, planned.name)
             raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
-        for name, known in planned.capacity_sha256.items():
-            if found.get(name) != known:
+        sealed_ = planned.capacity_sha256
+        for name in (*sealed_, *(found if planned.sha256 else ())):
+            if found.get(name) != sealed_.get(name):
                 raise ManifestError(
-                    f"{run / name} is missing or was changed: what was to be sent can't be proven"
+                    f"{run / name} is missing, or was changed or added since the run ended: what "
+                    "was to be sent can't be proven"
                 )
 
 

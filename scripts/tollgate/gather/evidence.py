@@ -41,6 +41,7 @@ from tollgate.judge.facts import (
 )
 from tollgate.judge.workers import events_left
 from tollgate.record.manifest import NAME, Execution, Manifest, check_seal, is_sealed
+from tollgate.record.sealed_files import check_plans, check_watched
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Store, open_store
@@ -54,8 +55,10 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact about the run, not an error."""
     settings = settings_of(run, manifest)
+    check_watched(manifest, run)
     if manifest.engines:
         return gather_engines(run, manifest, gather), settings
+    check_plans(manifest, run)
     compare_facts.check_record(run, manifest)
     capacity_record.check_records(run, manifest)
     executions = tuple(_execution(each) for each in contexts(run, manifest))

@@ -20,14 +20,14 @@ from tollgate.base.paths import HISTORY
 from tollgate.base.text import UserError, shown
 from tollgate.history.make import record_of
 from tollgate.history.model import VERSION, HistoryRecord
+from tollgate.record import manifest
+from tollgate.record.sealed_files import WATCHED
 from tollgate.report.json_model import plain
 from tollgate.report.pages.run.write import Judged
 
 _LINES = "*.jsonl"
 #: Of a run, in its own folder.
 _OWN = "history.jsonl"
-#: JSON lines of a run's folder that are no history.
-_OTHERS = ("workers.jsonl", "workers-cpu.jsonl")
 #: By how much the clock of another machine may be ahead.
 _AHEAD = timedelta(days=1)
 Warn = Callable[[str], object]
@@ -111,10 +111,12 @@ def _files(place: Path) -> Iterator[Path]:
     # Of a run's folder its own record alone.
     beside = () if (place / "run.json").is_file() else place.glob(_LINES)
     found = {*beside, *(path for it in below for path in place.rglob(it))}
-    yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in _OTHERS)
+    yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in WATCHED)
 
 
 def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:
+    run = file.with_name(manifest.NAME)
+    its_id = manifest.digest(run) if file.name == _OWN and run.is_file() else None
     try:
         # A line may hold a U+2028, at which `splitlines` would cut it.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
@@ -133,6 +135,11 @@ def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:
                 f"{file}:{number} is no record of a run: {problem}; remove the line, or name "
                 "the files that are"
             ) from None
+        if its_id not in (None, record.id):
+            raise UserError(
+                f"{file}:{number} is not of the run beside it: id is {record.id}, and the SHA-256 "
+                f"of {run} is {its_id}; restore both from the archive"
+            )
         if record.began <= latest:
             yield record
         else:

@@ -187,7 +187,8 @@ class Manifest:
     """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
     interrupted_at: when, in seconds since the epoch; None where that is not known.
     arguments: those of `bzt`, None where they are not known. compare_sha256: of compare.json as the
-    run left it, None where nothing was compared.
+    run left it, None where nothing was compared. watched_sha256: of the files on workers, by their
+    names; None before the run ended, and in runs of earlier versions.
     stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
     error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
@@ -213,6 +214,7 @@ class Manifest:
     watching: dict[str, float | None] | None = None
     arguments: list[str] | None = None
     compare_sha256: str | None = None
+    watched_sha256: dict[str, str] | None = None
     share: ShareRecord | None = None
     engines: list[EngineRecord] = field(default_factory=list)
     version: int = VERSION

@@ -74,6 +74,7 @@ class RemoteEngine:
             environment={**manifest.environment, "cpu": facts.cpu, "cores": facts.cores},
             reloads=[],
             watching=None,
+            watched_sha256={},  # the controller has watched them
             share=self.share,
             **self._by_its_clock(manifest, "interrupted_at", "stopped_at"),
         )

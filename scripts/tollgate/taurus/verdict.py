@@ -32,6 +32,7 @@ from tollgate.plan.variables import running_expander_of
 from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
 from tollgate.record.redaction import Redaction
+from tollgate.record.sealed_files import seal_watched
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
@@ -244,6 +245,7 @@ class Verdict(Reporter):
         self.manifest.interrupted_at = interrupted_at
         self.manifest.watching = known.watching.so_far() if known.watching else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
+        self.manifest.watched_sha256 = seal_watched(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             said = room.explained(reason, self.engine.artifacts_dir)
             said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
