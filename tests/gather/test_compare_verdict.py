@@ -1,7 +1,7 @@
 """The verdict on whole folders of comparisons whose truth is known, judged as a run's end does."""
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -21,6 +21,9 @@ from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan
 from tollgate.record import manifest
 from tollgate.record.manifest import ManifestError
+from tollgate.report.console import verdict_headline
+from tollgate.report.markdown import to_markdown
+from tollgate.report.sentences import sentence
 
 SETTINGS = Load().settings
 LONG = replace(SETTINGS, budget_s=600.0)
@@ -98,6 +101,67 @@ def test_a_load_of_known_truth_has_its_verdict(tmp_path, load, expected, said, f
     assert expected != "INVALID" or "p50 of sum" not in reasons(verdict)
     for key, found in findings.items():
         assert finding(verdict, *key.split(" of ")).verdict == found
+
+
+NOTHING_NEW = ("200", 12000), ("304", 180)
+OTHERWISE = [
+    (NOTHING_NEW, (("200", 1.0, 0.0), ("304", 0.0, 1.0)), (12000, 180)),
+    ((("200", 12000), ("200", 6000)), (), (12000, 6000)),
+    ((("200", 1000), ("201", 1000)), (("200", 1.0, 0.0), ("201", 0.0, 1.0)), None),
+]
+
+
+@pytest.mark.parametrize(("answers", "codes", "sizes"), OTHERWISE)
+def test_a_fast_head_that_answers_something_else_has_not_improved(tmp_path, answers, codes, sizes):
+    verdict = judged(tmp_path, Load(both(ratio=0.5, answers=answers)))
+    (found,) = verdict.executions[0].comparison.unlike
+    assert found.label == "sum"
+    assert [astuple(it) for it in found.codes] == [*codes]
+    assert (found.sizes and astuple(found.sizes)) == (sizes and pytest.approx(sizes))
+    said = "head answers something else: sum ("
+    assert (verdict.verdict, finding(verdict, "p50").verdict) == ("PASS", "PASS")
+    assert finding(verdict, "p50").change < -0.3
+    assert verdict_headline(verdict).count(said) == 1
+    assert sentence(verdict).startswith(f"H{said[1:]}")
+    assert "better beyond doubt" not in sentence(verdict)
+    assert to_markdown(verdict, "compare").splitlines()[0].count(said) == 1
+    assert said in " ".join(verdict.executions[0].warnings)
+
+
+@pytest.mark.parametrize("labels", [(), ("search",)])
+def test_where_answers_have_to_be_the_same_others_make_a_run_invalid(tmp_path, labels):
+    settings = replace(SETTINGS, labels=labels)
+    load = Load(both(ratio=0.5, answers=NOTHING_NEW), settings=settings)
+    verdict = judged(tmp_path, load, of={"answers": "same"})
+    if labels:  # the others have no say
+        assert verdict.verdict == "PASS"
+        return
+    assert verdict.exit_code == ExitCode.INVALID
+    (reason,) = [it for it in verdict.reasons if it.verdict == "INVALID"]
+    assert reason.fault == "service"
+    assert "head answers something else: sum (200 in 100 % of base's" in reason.text
+    assert "set `answers: any`" in reason.text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ratio": 0.8},  # an improvement it is
+        {"ratio": 0.8, "answers": (("200", 12000), ("200", 12100))},  # headers of another length
+        {"ratio": 0.8, "answers": (("200", 200), ("200", 224))},  # a short one: one more header
+        {"ratio": 0.8, "failing": (0.0, 0.001)},  # what fails is a matter of errors
+    ],
+)
+def test_answers_that_are_the_same_for_all_that_matters_take_nothing_away(tmp_path, changes):
+    verdict = judged(tmp_path, Load(both(**changes)), of={"answers": "same"})
+    assert verdict.executions[0].comparison.unlike == ()
+    assert (verdict.verdict, finding(verdict, "p50").verdict) == ("PASS", "IMPROVED")
+
+
+def test_failures_of_head_are_not_counted_again_as_other_answers(tmp_path):
+    verdict = judged(tmp_path, Load(both(failing=(0, 0.04))), of={"answers": "same"})
+    assert verdict.verdict == "FAIL"
+    assert verdict.executions[0].comparison.unlike == ()
 
 
 def test_a_label_without_a_say_is_told_and_decides_nothing(tmp_path):

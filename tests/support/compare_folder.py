@@ -32,7 +32,7 @@ SAME = replace(HEAD, revision=BASE.revision, description="1a2b3c4 (HEAD)")
 @dataclass(frozen=True)
 class Label:
     """ratio: head's times over base's. failing: the share of failures of base and head. odds: of
-    the coin, for head."""
+    the coin, for head. answers: code and bytes of what does not fail, of base and head."""
 
     name: str
     median_ms: float = 20.0
@@ -40,6 +40,7 @@ class Label:
     failing: tuple[float, float] = (0.0, 0.0)
     odds: float = 0.5
     sigma: float = 0.05
+    answers: tuple[tuple[str, int], tuple[str, int]] = (("200", 120), ("200", 120))
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,11 @@ def _jtl(load):
     noise = 0.1 * remembering(rng, WARMUP_S + load.seconds + 60, 0.6)
     rows = [it for each in enumerate(load.labels, 7) for it in _rows(rng, noise, *each, load)]
     lines = [HEADER + ',"TESTSTART.MS","coin"']
+    answers = {it.name: it.answers for it in load.labels}
     for start, took, label, thread, ok, coin in sorted(rows):
+        code, size = answers[label][coin] if ok else ("500", 120)
         label, thread = (f'"{text.replace(chr(34), 2 * chr(34))}"' for text in (label, thread))
-        row = jtl_rows.row(start - START_MS, took, label, "200" if ok else "500", "OK", thread, ok)
+        row = jtl_rows.row(start - START_MS, took, label, code, "OK", thread, ok, size)
         lines.append(f"{row},{START_MS},{coin}")
     return "\n".join(lines) + "\n"
 

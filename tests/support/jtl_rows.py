@@ -7,11 +7,20 @@ HEADER = (
 )
 
 
-def row(at_ms=0, elapsed=5, label="search", code="200", message="OK", thread="TG 1-1", ok=True):
+def row(
+    at_ms=0,
+    elapsed=5,
+    label="search",
+    code="200",
+    message="OK",
+    thread="TG 1-1",
+    ok=True,
+    size=120,
+):
     """One line of a JTL without its newline; fields are put in as they are."""
     success = "true" if ok is True else "false" if ok is False else ok
     start = START_MS + at_ms if isinstance(at_ms, int) else at_ms
-    return f"{start},{elapsed},{label},{code},{message},{thread},{success},120,2,3,{elapsed},h,1"
+    return f"{start},{elapsed},{label},{code},{message},{thread},{success},{size},2,3,{elapsed},h,1"
 
 
 def jtl(*rows, header=HEADER, newline="\n"):

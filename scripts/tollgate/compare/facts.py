@@ -10,7 +10,7 @@ from tollgate.base.settings import SettingError
 from tollgate.compare import record as compare_record
 from tollgate.compare import samples
 from tollgate.compare.record import CompareRecord
-from tollgate.compare.result import Comparison, compared
+from tollgate.compare.result import Comparison, compared, with_answers
 from tollgate.compare.settings import lag_s
 from tollgate.plan.model import Plan
 from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError
@@ -113,4 +113,10 @@ def gather(
     labels = labels_of(plan, record.uncompared)
     of_coin = record.processes, record.is_by_thread
     found = samples.read(store, labels, planned.warmup, length_s, *of_coin)
-    return compared(record, found)
+    comparison = compared(record, found)
+    if not comparison.gate.looks_s:
+        return comparison
+    began_ms = found.origin_ms + round(1000 * planned.warmup)
+    seconds = int(comparison.gate.looks_s[-1])
+    answers = samples.read_answers(store, labels, began_ms, seconds, record.is_by_thread)
+    return with_answers(comparison, answers)

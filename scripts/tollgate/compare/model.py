@@ -32,6 +32,8 @@ SHARES = (STALLS, ERRORS)
 TYPICAL = "typical"
 #: CPU time of an answered request, of all labels together (compare/cpu.py).
 CPU = "cpu"
+#: What head may answer: anything, or the same as base.
+Answers = Literal["any", "same"]
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors", "cpu"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 #: Those of each label.

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count, Excluded, Whole
 from tollgate.compare.cpu_times import CpuTimes
-from tollgate.compare.model import Gate, GateSettings
+from tollgate.compare.model import Answers, Gate, GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.compare.power import Power, foretold
 from tollgate.record.manifest import Manifest, ManifestError, digest
@@ -92,6 +92,8 @@ class CompareRecord:
     for a plan with rates of its own."""
     left_out: tuple[str, ...] = ()
     """Labels that head answers and base does not: they are new, and are not compared."""
+    answers: Answers = "any"
+    """Whether both have to answer the same: `same` makes a run INVALID in which they do not."""
     is_sided: Excluded[bool] = False
     """Whether `${SIDE}` stands in the app's settings, which thus differ beyond the code."""
     elsewhere: Excluded[tuple[str, ...]] = ()

@@ -18,11 +18,14 @@ from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
     ALL_LABELS,
     CPU,
+    ERRORS,
+    IMPROVED,
     INCONCLUSIVE,
     INFORMATIONAL,
     OF_ALL,
     OF_LABEL,
     OPEN,
+    PASS,
     TYPICAL,
     Blocks,
     Finding,
@@ -32,10 +35,13 @@ from tollgate.compare.pooled import all_of
 from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
+from tollgate.compare.unlike import LabelAnswers, UnlikeAnswers, unlike_answers
 from tollgate.workers.background_cpu import BackgroundCpu
 
 #: How a last look may fail to come to what the run took for decided.
 NO_LOOK, NOT_DECIDED = "no look", "not decided"
+#: Why a label is not said to have improved.
+OTHERWISE = "faster, but head answers something else"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,11 @@ class LabelCounts:
     def totals(self) -> tuple[int, int]:
         """Samples of base and of head."""
         return int(self.base.sum()), int(self.head.sum())
+
+    @property
+    def shares_failed(self) -> tuple[float, float]:
+        base, head = (each / max(1, n) for each, n in zip(self.failed, self.totals, strict=True))
+        return base, head
 
     @classmethod
     def of(cls, blocks: Blocks) -> LabelCounts:
@@ -81,6 +92,10 @@ class Comparison:
     """How much the processes of each side differ, by label; empty of a single process a side."""
     cpu_by_label: tuple[LabelCpu, ...] = ()
     """What a request of each label takes more CPU time; empty where too little of it is known."""
+
+    unlike: Annotated[tuple[UnlikeAnswers, ...], Field(serialization_alias="unlike_answers")] = ()
+    """The labels to which head answers something else than base, with other codes or answers of
+    another size; empty where nothing differs beyond chance, and by what matters."""
 
     @property
     def gating(self) -> tuple[Finding, ...]:
@@ -174,6 +189,22 @@ def compared(record: CompareRecord, found: Compared) -> Comparison:
         labels = by_label(found.blocks, cpu, gate.findings, record.settings.false_alarm)
     known = tuple(filter(None, spreads))
     return Comparison(record, gate, counts, found.seconds, doubt, known, labels)
+
+
+def with_answers(comparison: Comparison, answers: Sequence[LabelAnswers]) -> Comparison:
+    """With what head answers otherwise than base. What it does faster then is no improvement."""
+    gate, counts = comparison.gate, {it.label: it for it in comparison.counts}
+    answers = [replace(it, failed=counts[it.label].shares_failed) for it in answers]
+    fractions = tuple(it / gate.settings.budget_s for it in gate.looks_s)
+    unlike = unlike_answers(answers, fractions)
+    labels = {it.label for it in unlike} | ({ALL_LABELS} if unlike else set())
+    findings = (
+        replace(it, verdict=PASS, reason=OTHERWISE)
+        if it.verdict == IMPROVED and it.metric != ERRORS and it.label in labels
+        else it
+        for it in gate.findings
+    )
+    return replace(comparison, gate=replace(gate, findings=tuple(findings)), unlike=unlike)
 
 
 def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:

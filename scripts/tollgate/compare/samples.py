@@ -9,8 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.compare.model import Blocks, Requests, Side
+from tollgate.compare.unlike import LabelAnswers
 from tollgate.samples.layout import JtlError, peek_test_start
-from tollgate.samples.requests import check_coins, coin_counts, last_start_ms, require
+from tollgate.samples.requests import (
+    answer_counts,
+    check_coins,
+    coin_counts,
+    last_start_ms,
+    require,
+)
 from tollgate.samples.store import Store, using
 
 #: Which of the two an arrival went to, and to which of its processes: side + 2 * process.
@@ -64,6 +71,36 @@ def read(
         rows = coin_counts(store, began_ms, by_thread)
     seconds = int(min(max(0, last_ms - began_ms) // 1000, budget_s))
     return Compared(tuple(_blocks(rows, label, seconds) for label in labels), seconds, origin_ms)
+
+
+def read_answers(
+    store: Store, labels: Sequence[str], origin_ms: int, seconds: int, by_thread: bool = False
+) -> tuple[LabelAnswers, ...]:
+    """What came back to these labels in the first seconds from origin_ms on. by_thread: as of
+    `read`. Raises JtlError."""
+    rows = answer_counts(store, origin_ms, by_thread)
+    rows = {
+        name: it[(rows["second"] >= 0) & (rows["second"] < seconds)] for name, it in rows.items()
+    }
+    return tuple(_answers(rows, label, seconds) for label in labels)
+
+
+def _answers(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> LabelAnswers:
+    own = {name: it[rows["label"] == label] for name, it in rows.items()}
+    codes, code = np.unique(own["code"].astype(str), return_inverse=True)
+    _, row = np.unique(own["request"], return_inverse=True)
+    coin = own["coin"].astype(np.int64)
+    columns = [own["second"], row, own["bytes"], coin // 2]
+    if "thread" in own:
+        columns.append(np.unique(own["thread"], return_inverse=True)[1])
+    sides, places = [], []
+    for side in (BASE, HEAD):
+        mine = np.flatnonzero(coin % 2 == side)
+        mine = np.repeat(mine, own["n"][mine])
+        mine = mine[np.argsort(own["second"][mine], kind="stable")]
+        sides.append(Requests(*(it[mine] for it in columns)))
+        places.append(code[mine])
+    return LabelAnswers(label, tuple(codes.tolist()), tuple(sides), tuple(places), seconds)
 
 
 def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:

@@ -30,7 +30,7 @@ from tollgate.base.settings import (
 from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
-from tollgate.compare.model import CPU, METRICS, GateSettings, Metric
+from tollgate.compare.model import CPU, METRICS, Answers, GateSettings, Metric
 from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
@@ -137,6 +137,21 @@ class CompareSettings:
     would need more."""
     profile: bool | None = None
     """Whether to find out what head computes more, after any verdict; by default after a FAIL."""
+
+
+@configured
+class OfScenario:
+    """What a scenario says of its comparison."""
+
+    answers: Answers = "any"
+    """`same` makes a run INVALID in which head answers something else than base."""
+
+
+def answers_of(name: str, scenario: Mapping[str, object]) -> Answers:
+    """Raises SettingError."""
+    answers = scenario.get("answers", None)
+    given = {} if answers is None else {"answers": answers}
+    return read(OfScenario, given, f"scenarios.{name}").answers
 
 
 @dataclass(frozen=True)

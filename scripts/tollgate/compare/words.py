@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.base.text import format_duration, format_number
+from tollgate.base.text import format_duration, format_number, some_of
 from tollgate.compare.model import (
     CPU,
     IMPROVED,
@@ -20,6 +20,7 @@ from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
 from tollgate.compare.power import Power, foretold, rise_by_threads
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
+from tollgate.compare.unlike import UnlikeAnswers
 from tollgate.workers.background_cpu import CALM, BackgroundCpu
 
 UNKNOWN = "-"
@@ -110,6 +111,21 @@ def beyond(comparison: Comparison, is_short: bool = False) -> str:
     ]
     worse = f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
     return "; ".join(filter(None, (_undecided(comparison, is_short), worse)))
+
+
+def unlike(comparison: Comparison) -> str:
+    """`head answers something else: list (304 in 0 % of base's answers and 100 % of head's; 12,210
+    bytes in base and 212 in head)`; empty where it does not."""
+    labels = [f"{it.label} ({'; '.join(_otherwise(it))})" for it in comparison.unlike]
+    return f"head answers something else: {some_of(labels, _NAMED)}" if labels else ""
+
+
+def _otherwise(answers: UnlikeAnswers) -> Iterator[str]:
+    for it in answers.codes[:_NAMED]:
+        base, head = (format_number(100 * share) for share in (it.base, it.head))
+        yield f"{it.code} in {base} % of base's answers and {head} % of head's"
+    if sizes := answers.sizes:
+        yield f"{sizes.base:,.0f} bytes in base and {sizes.head:,.0f} in head"
 
 
 def _undecided(comparison: Comparison, is_short: bool) -> str:

@@ -47,6 +47,8 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
         text = f"too short to compare: {comparison.seconds} s were measured"
         yield Reason(INCONCLUSIVE, MACHINE, text)
         return
+    if comparison.record.answers == "same":
+        yield from _unlike(comparison)
     broken = {each.label: list(_broken(each, comparison)) for each in comparison.counts}
     for reasons in broken.values():
         yield from reasons
@@ -69,6 +71,8 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
     for each in comparison.counts:
         if each.label not in gating:
             yield from (it.text for it in _unsound(each, comparison.record))
+    if unlike := words.unlike(comparison):
+        yield unlike
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
     elif comparison.is_same_code and comparison.record.is_sided:
@@ -88,6 +92,17 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
     else:
         text = f"{ended}, and the samples do not bear out that everything was decided by then"
         yield Reason(INCONCLUSIVE, MACHINE, text)
+
+
+def _unlike(comparison: Comparison) -> Iterator[Reason]:
+    """Times of unlike answers prove nothing, whichever side they speak for."""
+    gating = {it.label for it in comparison.gating}
+    if any(it.label in gating for it in comparison.unlike):
+        yield invalid(
+            SERVICE,
+            f"{words.unlike(comparison)}; `answers: same` asks for the same, for times of unlike "
+            "answers can't be compared: mend head, or set `answers: any` where that is meant",
+        )
 
 
 def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:

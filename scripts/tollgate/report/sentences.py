@@ -29,7 +29,9 @@ def sentence(verdict: RunVerdict) -> str:
     """What a comparison or a search found, where that says more than the verdict's own sentence."""
     compared = next((it.comparison for it in verdict.executions if it.comparison), None)
     found = of_comparison(verdict, compared) if compared else capacities(verdict)
-    return found or of_criteria(verdict)
+    unlike = words.unlike(compared) if compared else ""
+    first = f"{unlike[0].upper()}{unlike[1:]}. " if unlike else ""
+    return f"{first}{found or of_criteria(verdict)}"
 
 
 def capacities(verdict: RunVerdict) -> str:

@@ -20,9 +20,12 @@ from tollgate.workers.processes import WorkerFacts
 
 
 def beyond(verdict: RunVerdict) -> Iterator[str]:
-    """What a PASS leaves out, in the line that says so: informational, and worse beyond doubt."""
-    compared = [it.comparison for it in verdict.executions if verdict.verdict == PASS]
-    yield from filter(None, (words.beyond(it) for it in compared if it))
+    """What the verdict's line says beside it: that head answers something else; and what a PASS
+    leaves out: informational, and worse beyond doubt."""
+    compared = [it.comparison for it in verdict.executions if it.comparison]
+    yield from filter(None, map(words.unlike, compared))
+    if verdict.verdict == PASS:
+        yield from filter(None, map(words.beyond, compared))
 
 
 def observed(result: CriterionResult) -> str:

@@ -44,6 +44,17 @@ def coin_counts(store: Store, origin_ms: int, by_thread: bool = False) -> dict[s
         FROM samples WHERE NOT is_transaction GROUP BY ALL""")
 
 
+def answer_counts(store: Store, origin_ms: int, by_thread: bool = False) -> dict[str, np.ndarray]:
+    """Of what did not fail, the columns of `coin_counts` without ok, but with code and bytes in
+    place of elapsed_ms."""
+    request = "request" if is_of_requests(store.layout) else "'' AS request"
+    thread = "thread_group || ' ' || number AS thread," if by_thread else ""
+    return store.columns(f"""
+        SELECT label, coin, {thread} {second_sql(origin_ms)} AS second, code,
+               bytes::BIGINT AS bytes, {request}, count(*) AS n
+        FROM samples WHERE ok AND NOT is_transaction GROUP BY ALL""")
+
+
 def check_coins(store: Store, allowed: Sequence[str], help_: str) -> None:
     """Raise JtlError for the first sample that has none of these coins."""
     wrong = store.rows(

@@ -23,6 +23,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from tollgate.base.settings import Listed, SettingError, Word, configured, form, number, read
+from tollgate.compare.model import Answers
 
 #: By one of these a scenario is a service: Tollgate makes the plan of the kind that runs.
 MARKS = ("app", "urls", "requests", "plans")
@@ -89,6 +90,8 @@ class ServiceSettings:
     """Of compare: the command that builds the app."""
     link: Listed = ()
     """Of compare: files that git ignores and the app needs, such as .env."""
+    answers: Answers = "any"
+    """Of compare: `same` makes a run INVALID in which head answers something else than base."""
     environment: Listed = ()
     """Variables of the environment that requests refer to as ${__P(NAME)}. Their values are secret:
     no file of the run holds one."""

@@ -36,6 +36,7 @@ from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
 from tollgate.compare.settings import (
     TIMEOUTS_MS,
     CompareSetup,
+    answers_of,
     drawn_seeds,
     lag_s,
     own_timeouts,
@@ -138,7 +139,8 @@ class Compare(OwnLoad):
             own |= {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
             own["measured"] = int(wanted.gate.budget_s)
         scenario.merge({"properties": own})
-        self._begin(name, both, len(urls[0]), plan, is_sided=is_sided)
+        more = {"answers": answers_of(name, scenario), "is_sided": is_sided}
+        self._begin(name, both, len(urls[0]), plan, **more)
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 

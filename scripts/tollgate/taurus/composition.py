@@ -37,7 +37,7 @@ NOT_OF_A_SERVICE = ("study", "plan")
 #: What is left of a scenario once its plan is made: the rest stands in the plan.
 _STAYS = ("properties", "variables", "modifications", "criteria", "probes", "target", "url")
 #: What `compare` makes its two sides of.
-_OF_COMPARE = ("app", "install", "build", "link")
+_OF_COMPARE = ("app", "install", "build", "link", "answers")
 MODES = ("fork", "cluster")
 _OF_WORKERS, _OF_CAPACITY = attrgetter("is_of_workers"), attrgetter("is_of_capacity")
 BOTH = "both"

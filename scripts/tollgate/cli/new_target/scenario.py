@@ -14,13 +14,14 @@ from tollgate.intake.draft import Draft
 _WIDEST = 140
 #: More labels than this share one limit.
 _MOST_LIMITS = 8
+_ANSWERS = "answers: same # of compare: other codes or sizes are INVALID; any: they are said"
 #: Of a request in a draft: what of it is guessed.
 _GUESSED = "x-guessed"
 
 
 def entry(name: str, head: str, place: str, draft: Draft) -> str:
     """head: what the comment says. place: `app: NAME` or `url: URL`, perhaps with a comment."""
-    lines = [place, "rate: 10/s # of check, all labels together"]
+    lines = [place, "rate: 10/s # of check, all labels together", _ANSWERS]
     lines += _block(draft.settings) if draft.settings else []
     lines += ["requests:", *(line for it in draft.requests for line in _request(it))]
     if draft.data:
