@@ -1,4 +1,4 @@
-"""Whether an answer is what a JSON Schema says. Pure."""
+"""Whether an answer is what a JSON Schema says."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ import json
 from typing import Any
 
 from tollgate.base.text import one_line
+from tollgate.base.time_limit import within
 
 _LONGEST = 160
+#: Seconds of CPU: a pattern of the schema, or what is in it, may take any time.
+_CHECKED_S = 2
 
 
 def mismatch(schema: Any, body: str) -> str:
     """Where and how a text differs from a schema, in one line; empty where it matches."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "it is no JSON"
     import jsonschema  # takes half a second, and most runs validate nothing
+    from referencing import Registry
 
     try:
-        validator = jsonschema.Draft202012Validator(schema)
-        errors = sorted(validator.iter_errors(value), key=lambda it: len(it.absolute_path))
+        # A registry of its own, for jsonschema's fetches what a schema refers to.
+        validator = jsonschema.Draft202012Validator(schema, registry=Registry())
+        with within(_CHECKED_S):
+            errors = sorted(validator.iter_errors(value), key=lambda it: len(it.absolute_path))
     except Exception as problem:  # of a schema that is none
         return f"the schema can't be used: {one_line(str(problem))[:_LONGEST]}"
     if not errors:

@@ -71,6 +71,12 @@ def place_of(url: str) -> tuple[str, int] | None:
         return None
 
 
+def origin_of(url: str) -> str | None:
+    """Protocol, host and port of a URL by HTTP, such as `http://127.0.0.1:80`; None of others."""
+    place, protocol = place_of(url), url.partition(":")[0].lower()
+    return Url(protocol, *place).url if place and place[0] and protocol in PORTS else None
+
+
 def shown(text: str) -> str:
     """The text as a message may say it: without what might be a password."""
     return text if "@" not in text else f"...@{text.rpartition('@')[2]}"

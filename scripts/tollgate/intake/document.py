@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -17,9 +19,11 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
 from tollgate.base.text import one_line
+from tollgate.base.time_limit import within
 from tollgate.base.urls import shown
-from tollgate.intake import source as sources
 from tollgate.intake.draft import IntakeError
+from tollgate.intake.notation import DEEPEST, parsed
+from tollgate.intake.reach import LARGEST, text_beside
 from tollgate.intake.source import Source
 
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
@@ -30,8 +34,19 @@ _VALIDATORS = {
 }
 #: References within references that are put in place; what is recursive ends there.
 _DEEPEST = 12
-#: Parts of one key of an operation, such as its answers; beyond these anything is allowed.
-_MOST = 20_000
+#: Values of one key of an operation, such as its answers; beyond these anything is allowed.
+_MOST = 80_000
+#: Of all keys; each may have some more. GitHub's 639 operations that read take 320,000.
+_MOST_IN_ALL, _LEAST = 1_500_000, 500
+#: GitHub has 1,200, the largest cloud some 10,000.
+_MOST_OPERATIONS = 20_000
+_LONGEST_PATH, _LONGEST_URL = 2_000, 2_000
+#: Other documents that one refers to, and the seconds within which they are read.
+_MOST_OTHERS, _OTHERS_S = 5_000, 120
+#: Seconds of CPU, and faults, after which a document is not checked any further.
+_CHECKED_S, _MOST_FAULTS = 4, 100
+#: Of an operation what has references that are put in place.
+_PARTS = ("parameters", "requestBody", "responses")
 #: The URL of a server that begins with a host: `localhost:3000/v1`, `api.example.com`; not `v1.0`.
 _HOST = re.compile(
     r"(localhost|[\w.-]+:\d+|\d+(\.\d+){3}|[\w-]+(\.[\w-]+)*\.[a-z]{2,})([:/].*)?", re.IGNORECASE
@@ -49,6 +64,8 @@ class Operation:
     parameters: tuple[Mapping[str, Any], ...]
     base: str = ""
     elsewhere: str = ""
+    resolver: Any = field(default=None, repr=False)
+    """Of the document that the operation stands in."""
 
     @property
     def text(self) -> str:
@@ -71,12 +88,15 @@ class Document:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.root = source.parsed()
-        self._left = _MOST
+        self.root = source.parsed
+        self._left_in_all, self._left = _MOST_IN_ALL, _MOST
+        self._others: dict[str, Any] = {}
+        self._others_size, self._others_until = 0, 0.0
         self.version = self._version()
         if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
-        known = Registry(retrieve=_retrieve).with_resource(source.uri, Resource.opaque(self.root))
+        known = Registry(retrieve=lambda uri: Resource.opaque(self._other(uri)))
+        known = known.with_resource(source.uri, Resource.opaque(self.root))
         self._resolver = known.resolver(source.uri)
 
     def _version(self) -> str:
@@ -96,60 +116,100 @@ class Document:
 
     def faults(self) -> list[str]:
         """What is wrong in it by the rules of its version, one line each: many a document that is
-        in use has some."""
+        in use has some. The first ones of a large document, or of one that takes long to check."""
+        faults: list[str] = []
         try:
-            found = _VALIDATORS[self.version](self.root, base_uri=self.source.uri).iter_errors()
-            return [_fault(it) for it in found]
+            with within(_CHECKED_S):
+                validator = _VALIDATORS[self.version]
+                checks = type("_Checks", (validator,), {"resolver_handlers": _Handlers(self)})
+                errors = checks(self.root, base_uri=self.source.uri).iter_errors()
+                faults.extend(_fault(it) for it in islice(errors, _MOST_FAULTS))
+        except TimeoutError:
+            pass
+        except RecursionError:
+            faults.append("the document: what refers to itself in it can't be checked")
         except Exception as problem:  # of several packages
-            return [one_line(str(problem))[:200]]
+            faults.append(one_line(str(problem))[:200])
+        return faults
 
     def operations(self) -> Iterator[Operation]:
-        """All of them, in its order."""
+        """All of them, in its order, with references as they are."""
+        count = 0
         for path, given in self.root["paths"].items():
             if not str(path).startswith("/"):
                 continue
-            where = f"paths.{path}"
-            item, resolver = self._followed(given, self._resolver, where)
+            item, resolver = self._followed(given, self._resolver, f"paths.{path[:_LONGEST_PATH]}")
             for method in METHODS if isinstance(item, Mapping) else ():
-                found, at = self._followed(item.get(method), resolver, where)
+                found, at = self._followed(item.get(method), resolver, f"paths.{path}")
                 if isinstance(found, Mapping):
-                    # Each by itself: an answer may have more parts than are put in place.
-                    described = {key: self.expanded(it, where, at) for key, it in found.items()}
-                    common = self.expanded(item.get("parameters"), where, resolver)
-                    yield self._operation(method.upper(), path, common, described, item)
+                    count += 1
+                    self._check_size(count, path)
+                    common = self.expanded(item.get("parameters"), f"paths.{path}", resolver)
+                    yield self._operation(method.upper(), path, common, found, item, at)
+
+    def _check_size(self, count: int, path: str) -> None:
+        if count > _MOST_OPERATIONS:
+            raise IntakeError(
+                f"{self.source.name} has more than {_MOST_OPERATIONS:,} operations: "
+                "name a part of it"
+            )
+        if len(path) > _LONGEST_PATH:
+            raise IntakeError(
+                f"{self.source.name}, paths.{path[:60]}...: the path has {len(path):,} characters, "
+                f"and no more than {_LONGEST_PATH:,} can be asked: shorten it"
+            )
+
+    def completed(self, operation: Operation) -> Operation:
+        """An operation with what it refers to in place."""
+        where, given = f"paths.{operation.path}", operation.described
+        # Each by itself: an answer may have more values than are put in place.
+        described = {
+            key: self.expanded(it, where, operation.resolver) if key in _PARTS else it
+            for key, it in given.items()
+        }
+        both = [*operation.parameters, *as_list(described.get("parameters"))]
+        named = {_name_of(it): it for it in both if isinstance(it, Mapping)}
+        return replace(operation, described=described, parameters=tuple(named.values()))
 
     def _operation(
-        self, method: str, path: str, common: Any, described: Mapping, item: Mapping
+        self, method: str, path: str, common: Any, described: Mapping, item: Mapping, resolver: Any
     ) -> Operation:
-        both = [*as_list(common), *as_list(described.get("parameters"))]
-        named = {(it.get("name"), it.get("in")): it for it in both if isinstance(it, Mapping)}
         server = self._server(described, item, self.root)
         # One without a host is at that of the service.
         own = {"", _host(self._server(self.root)), _host(self.base[0] or "")}
         elsewhere = "" if _host(server) in own else _host(server)
         base = self._place(server)[1]
-        return Operation(method, path, described, tuple(named.values()), base, elsewhere)
+        shared = tuple(as_list(common))
+        return Operation(method, path, described, shared, base, elsewhere, resolver)
 
     def expanded(self, node: Any, where: str, resolver: Any = None) -> Any:
         """A part of the document with all references in place. Where something refers to itself,
         and behind the first thousands of parts, anything is allowed. where: for messages.
         resolver: of another document that the part stands in."""
-        self._left = _MOST
-        return self._expanded(node, resolver or self._resolver, (), where)
+        self._left = before = max(_LEAST, min(_MOST, self._left_in_all))
+        expanded = self._expanded(node, resolver or self._resolver, (), where)
+        self._left_in_all -= before - self._left
+        return expanded
 
-    def _expanded(self, node: Any, resolver: Any, inside: tuple[str, ...], where: str) -> Any:
+    def _expanded(
+        self, node: Any, resolver: Any, inside: tuple[str, ...], where: str, depth: int = 0
+    ) -> Any:
+        below = (inside, where, depth + 1)
         if isinstance(node, list):
-            return [self._expanded(it, resolver, inside, where) for it in node]
+            return [self._expanded(it, resolver, *below) for it in node]
         if not isinstance(node, Mapping):
             return node
-        self._left -= 1
+        self._left -= len(node) + sum(len(it) for it in node.values() if isinstance(it, list))
+        if (inside and self._left < 0) or depth > DEEPEST:
+            return {}
         reference = node.get("$ref")
         if not isinstance(reference, str):
-            return {key: self._expanded(it, resolver, inside, where) for key, it in node.items()}
-        if reference in inside or len(inside) > _DEEPEST or self._left < 0:
+            return {key: self._expanded(it, resolver, *below) for key, it in node.items()}
+        if reference in inside or len(inside) > _DEEPEST:
             return {}
         found = self._found(reference, resolver, where)
-        return self._expanded(found.contents, found.resolver, (*inside, reference), where)
+        within_it = (*inside, reference)
+        return self._expanded(found.contents, found.resolver, within_it, where, depth + 1)
 
     def _followed(self, node: Any, resolver: Any, where: str) -> tuple[Any, Any]:
         """(what stands in the place of a reference, the resolver of those in it)."""
@@ -164,11 +224,30 @@ class Document:
     def _found(self, reference: str, resolver: Any, where: str) -> Any:
         try:
             return resolver.lookup(reference)
-        except (Unresolvable, ValueError, TypeError) as problem:
-            why = f": {problem}" if isinstance(problem, IntakeError) else ""
+        except (Unresolvable, ValueError, TypeError, LookupError) as problem:
+            refused: BaseException | None = problem
+            while refused and not isinstance(refused, IntakeError):
+                refused = refused.__cause__ or refused.__context__
+            why = refused or (f"{shown(reference)[:_LONGEST_URL]!r} is not there: correct it")
+            raise IntakeError(f"{self.source.name}, {where}: {why}") from None
+
+    def _other(self, uri: str) -> Any:
+        """Another document that this one refers to, read once. Raises IntakeError."""
+        uri = uri.partition("#")[0]
+        if uri in self._others:
+            return self._others[uri]
+        self._others_until = self._others_until or time.monotonic() + _OTHERS_S
+        if len(self._others) >= _MOST_OTHERS or time.monotonic() > self._others_until:
             raise IntakeError(
-                f"{self.source.name}, {where}: {shown(reference)!r} is not there: correct it{why}"
-            ) from None
+                f"it refers to more than {_MOST_OTHERS:,} others, or to what takes more than "
+                f"{_OTHERS_S} s to get: make one document of all"
+            )
+        text = text_beside(self.source.name, self.source.uri, uri)
+        self._others_size += len(text)
+        if self._others_size > LARGEST:
+            raise IntakeError(f"what it refers to has more than {LARGEST >> 20} MB: name less")
+        self._others[uri] = parsed(shown(uri), text)
+        return self._others[uri]
 
     @property
     def base(self) -> tuple[str | None, str]:
@@ -187,14 +266,19 @@ class Document:
             named = next(filter(None, (as_list(it.get("servers")) for it in places)), [{}])
             server = as_mapping(named[0])
             url = str(server.get("url") or "/").strip()
-            for name, it in as_mapping(server.get("variables")).items():
-                url = url.replace(f"{{{name}}}", str(as_mapping(it).get("default", "")))
+            variables = as_mapping(server.get("variables"))
+            values = {it: str(as_mapping(of).get("default", "")) for it, of in variables.items()}
+            filled = re.split(r"\{([^{}]*)\}", url[: _LONGEST_URL + 1])
+            filled[1::2] = [values.get(it, f"{{{it}}}")[:_LONGEST_URL] for it in filled[1::2]]
+            url = "".join(filled)
             url = f"//{url}" if _HOST.fullmatch(url) else url
         try:
+            if len(url) > _LONGEST_URL:
+                raise ValueError
             urlsplit(url)
         except ValueError:
             raise IntakeError(
-                f"{self.source.name}, servers: {shown(url)!r} is no URL: correct it"
+                f"{self.source.name}, servers: {shown(url)[:200]!r} is no URL: correct it"
             ) from None
         return url
 
@@ -218,8 +302,18 @@ def _fault(error: Any) -> str:
     return f"{'.'.join(map(str, error.absolute_path)) or 'the document'}: {error.message[:120]}"
 
 
-def _retrieve(uri: str) -> Resource:
-    """Another document that one refers to."""
-    is_file = urlsplit(uri).scheme == "file"
-    name = sources.path_of(uri) if is_file else uri
-    return Resource.opaque(sources.load(name).parsed())
+def _name_of(parameter: Mapping[str, Any]) -> tuple[str, str]:
+    return str(parameter.get("name")), str(parameter.get("in"))
+
+
+class _Handlers(dict):
+    """What fetches for openapi-spec-validator, which would do so itself: URIs of every protocol."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def __contains__(self, scheme: object) -> bool:
+        return True
+
+    def __getitem__(self, scheme: str) -> Any:
+        return self._document._other

@@ -118,7 +118,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
 
 def _entries(source: Source) -> list[_Entry]:
     """In the order in which they were sent."""
-    if source.kind != HAR or not isinstance(entries := source.parsed()["log"]["entries"], list):
+    if source.kind != HAR or not isinstance(entries := source.parsed["log"]["entries"], list):
         raise IntakeError(f"{source.name}: has no log.entries, so that it is no HAR: {_HELP}")
     found = []
     for place, it in enumerate(entries):

@@ -31,7 +31,8 @@ from tollgate.intake.jmx_places import (
     text_of,
 )
 from tollgate.intake.jmx_secrets import hide, hide_cookies
-from tollgate.intake.source import Source, path_of
+from tollgate.intake.reach import path_of
+from tollgate.intake.source import Source
 from tollgate.intake.variables import Variables
 from tollgate.plan import nodes, sessions
 from tollgate.plan.inline import put_in_tree

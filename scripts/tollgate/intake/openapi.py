@@ -68,18 +68,21 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
     IntakeError."""
     document = Document(source)
     reading = _Reading(document, name)
-    faults = document.faults()
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
-        reading.remarks.append(f"{source.name} is not quite valid: {one_line(faults[0])}{more}")
     operations = [*document.operations()]
     wanted = _wanted(reading, operations, named)
-    requests = [it for it in (_request(reading, each) for each in wanted) if it]
+    completed = map(document.completed, wanted)
+    requests = [it for it in (_request(reading, each) for each in completed) if it]
     if not requests:
         raise IntakeError(
             f"{source.name} has no operation that only reads: name others by --request, such as "
             f"{next((repr(it.text) for it in operations), 'POST /orders')}"
         )
+    # Last, for it takes longest: what is refused is refused before.
+    faults = document.faults()
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
+        fault = f"{source.name} is not quite valid: {one_line(faults[0])}{more}"
+        reading.remarks.insert(0, fault)
     return Draft(
         requests=tuple(requests),
         data=reading.columns,

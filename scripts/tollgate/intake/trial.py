@@ -4,6 +4,7 @@ that were guessed may be none that it knows."""
 from __future__ import annotations
 
 import re
+import signal
 import time
 import urllib.error
 import urllib.request
@@ -14,12 +15,16 @@ from urllib.parse import quote
 
 from tollgate.base import json_schema
 from tollgate.base.text import one_line
+from tollgate.base.time_limit import within
 from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.reach import SameOrigin, body_of
 from tollgate.record.redaction import AS_JSON
 
 #: Seconds that an answer may take, as in the plans of services.
 _TIMEOUT_S = 5
 _READING = ("GET", "HEAD")
+#: Bytes of an answer that are looked at.
+_LONGEST = 64 * 1024 * 1024
 #: The status of what a service does not know.
 _UNKNOWN = 404
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -148,9 +153,9 @@ def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
 
 
 def _opener(follows: bool) -> urllib.request.OpenerDirector:
-    """Asks as JMeter does: by no proxy."""
-    more = [] if follows else [_NoRedirects]
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}), *more)
+    """Asks as JMeter does: by no proxy. Where a redirect leads to another host, it is not asked."""
+    redirects = SameOrigin if follows else _NoRedirects
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}), redirects)
 
 
 def _asked(
@@ -161,11 +166,13 @@ def _asked(
     try:
         # Its protocol is http or https, as base/urls.py reads it.
         request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310
-        with opener.open(request, timeout=_TIMEOUT_S) as answer:
-            status, body = answer.status, answer.read().decode(errors="replace")
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode(errors="replace")
+        with within(2 * _TIMEOUT_S, signal.ITIMER_REAL):
+            try:
+                answer = opener.open(request, timeout=_TIMEOUT_S)
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
+                status, body = answer.status, body_of(answer, _LONGEST).decode(errors="replace")
     except Exception as error:  # whatever a service does in place of answering
         return 0, one_line(str(getattr(error, "reason", error)) or type(error).__name__)
     took_s = time.monotonic() - began

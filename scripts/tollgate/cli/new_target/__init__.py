@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from urllib.parse import urlsplit
 
 from bzt import TaurusConfigError
 
 from tollgate.base.paths import SUITE
-from tollgate.base.urls import Url
+from tollgate.base.urls import Url, origin_of
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.intake.draft import Draft
@@ -110,7 +109,7 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
     service there shows which guesses are right. No other host is asked. Raises IntakeError."""
     place = remote or read_remote(draft.url, arguments.name)
     source = arguments.source or ""
-    is_named = source and (remote is not None or urlsplit(source).hostname == place.host)
+    is_named = source and (remote is not None or origin_of(source) == place.url)
     return (tried(draft, place.url, os.environ) if is_named else draft), place
 
 

@@ -1,0 +1,205 @@
+"""JSON and YAML of strangers, within limits that are kept while they are read. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from tollgate.intake.draft import IntakeError
+
+#: Values with those that aliases repeat. GitHub's API without references has 1,290,000, its own
+#: document 260,000.
+MOST_VALUES = 2_000_000
+#: Of a recording, most of whose values are headers: some 150 an entry.
+MOST_RECORDED = 4_000_000
+#: GitHub's API without references is nested 30 deep. What walks it in Python needs this bound.
+DEEPEST = 100
+#: Digits: the largest double has 309, and no larger whole number becomes one.
+_LONGEST_NUMBER = 300
+_STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{]', re.DOTALL)
+_EVENTS = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+#: The core schema of YAML 1.2.2 (10.3.2), and dates, which are texts.
+_PLAIN = re.compile(
+    r"(?P<null>~|null|Null|NULL|)|(?P<bool>true|True|TRUE|false|False|FALSE)"
+    r"|(?P<int>[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
+)
+_SCALAR_TAGS = ("null", "bool", "int", "float", "str", "timestamp", "binary")
+_KNOWN_TAGS = {None, "!", *(_TAG + it for it in (*_SCALAR_TAGS, "map", "seq"))}
+_MERGE = "<<"
+
+
+def parsed(name: str, text: str) -> Any:
+    """JSON or YAML. name: for messages. Raises IntakeError."""
+    try:
+        return json_of(text) if text.lstrip()[:1] in "{[" else _yaml_of(text)
+    except _TooLargeError as problem:
+        raise IntakeError(f"{name} {problem}: name a smaller document, or a part of it") from None
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        why = getattr(problem, "problem", None) or "can't be read"
+    except ValueError as problem:
+        where, why = "", str(problem)
+    raise IntakeError(f"{name}{where} is neither JSON nor YAML ({why}): correct it")
+
+
+class _TooLargeError(ValueError):
+    """Which limit a text is beyond."""
+
+
+_TOO_DEEP = f"is nested more than {DEEPEST} deep"
+_TOO_LONG = f"has a number of more than {_LONGEST_NUMBER} digits"
+
+
+def json_of(text: str) -> Any:
+    """What JSON says. Raises ValueError, also for what is beyond the limits."""
+    most = MOST_RECORDED if '"entries"' in text else MOST_VALUES
+    if sum(map(text.count, ",[{")) > most:  # some of them may stand in texts
+        marks = (it for it in _STRING_OR_MARK.finditer(text) if text[it.start()] != '"')
+        if any(count > most for count, _ in enumerate(marks)):
+            raise _TooLargeError(f"has more than {most:,} values")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise _TooLargeError(_TOO_DEEP) from None
+    level, depth = [value], 0
+    while level := [it for each in level for it in _inside(each)]:
+        depth += 1
+        if depth > DEEPEST:
+            raise _TooLargeError(_TOO_DEEP)
+    return value
+
+
+def _inside(value: Any) -> Any:
+    """What a list or a mapping holds."""
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER * 3.33:
+        raise _TooLargeError(_TOO_LONG)
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+@dataclass
+class _Open:
+    """A list or a mapping whose end has not come. count: of all values before it. merged: the
+    mappings that it takes pairs of."""
+
+    value: Any
+    anchor: str | None
+    count: int
+    key: str | None = None
+    merged: list[Any] = field(default_factory=list)
+
+
+def _yaml_of(text: str) -> Any:
+    loader = _EVENTS(text)
+    try:
+        return _Builder().value_of(loader)
+    finally:
+        loader.dispose()
+
+
+class _Builder:
+    """Makes values of YAML's events as they come: of `NO`, `on`, `12:30` and dates texts, and so of
+    each key, such as the 200 of an answer. PyYAML's own loader makes a tree before, of any size."""
+
+    def __init__(self) -> None:
+        self._open: list[_Open] = []
+        self._count = 0
+        self._anchored: dict[str, tuple[Any, int, str | None]] = {}
+        self._whole: Any = None
+
+    def value_of(self, loader: Any) -> Any:
+        documents = 0
+        while loader.check_event():
+            event = loader.get_event()
+            try:
+                documents += isinstance(event, yaml.DocumentStartEvent)
+                if documents > 1:
+                    raise ValueError("it holds several documents")
+                self._take(event)
+            except _TooLargeError:
+                raise
+            except ValueError as problem:
+                mark = event.start_mark
+                raise yaml.MarkedYAMLError(problem=str(problem), problem_mark=mark) from None
+        return self._whole
+
+    def _take(self, event: Any) -> None:
+        if getattr(event, "tag", None) not in _KNOWN_TAGS:
+            raise ValueError(f"the tag {event.tag} is not known")
+        if isinstance(event, yaml.ScalarEvent):
+            value = _scalar(event)
+            if event.anchor:
+                self._anchored[event.anchor] = value, 1, event.value
+            self._put(value, 1, event.value)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchored:
+                raise ValueError(f"the alias {event.anchor} is not there, or within itself")
+            self._put(*self._anchored[event.anchor])
+        elif isinstance(event, yaml.CollectionStartEvent):
+            if len(self._open) >= DEEPEST:
+                raise _TooLargeError(_TOO_DEEP)
+            is_list = isinstance(event, yaml.SequenceStartEvent)
+            self._anchored.pop(event.anchor, None)
+            self._open.append(_Open([] if is_list else {}, event.anchor, self._count))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close(self._open.pop())
+
+    def _close(self, ended: _Open) -> None:
+        value = ended.value
+        if ended.merged:
+            pairs = (pair for it in reversed(ended.merged) for pair in it.items())
+            value = {**dict(pairs), **value}
+        if ended.anchor:
+            self._anchored[ended.anchor] = value, self._count - ended.count + 1, None
+        self._put(value, 1, None)
+
+    def _put(self, value: Any, count: int, text: str | None) -> None:
+        """Into what is open. count: of the values that it is. text: of a scalar."""
+        self._count += count
+        if self._count > MOST_VALUES:
+            raise _TooLargeError(f"has more than {MOST_VALUES:,} values")
+        if not self._open:
+            self._whole = value
+            return
+        holder = self._open[-1]
+        if isinstance(holder.value, list):
+            holder.value.append(value)
+        elif holder.key is None:
+            if text is None:
+                raise ValueError("a key is no text")
+            holder.key = text
+        else:
+            key, holder.key = holder.key, None
+            if key == _MERGE and isinstance(value, dict | list):
+                self._merge(holder, value if isinstance(value, list) else [value])
+            else:
+                holder.value[key] = value
+
+    def _merge(self, holder: _Open, sources: list[Any]) -> None:
+        if not all(isinstance(it, dict) for it in sources):
+            raise ValueError("what is merged is no mapping")
+        self._count += sum(map(len, sources))
+        holder.merged += sources
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    """Its value: a quoted one is a text, and so is a plain one that is like nothing else."""
+    text, kind = event.value, (event.tag or "!").removeprefix(_TAG)
+    if not event.implicit[0] and kind in ("!", "str"):
+        return text
+    match = _PLAIN.fullmatch(text)
+    kind = match.lastgroup if match and kind in ("!", match.lastgroup, "float") else "str"
+    if kind in ("int", "float") and len(text) > _LONGEST_NUMBER:
+        raise _TooLargeError(_TOO_LONG)
+    if kind == "int":  # 0123 is 123: the digits of YAML 1.1 were octal
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if kind == "float":
+        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return {"null": None, "bool": text[:1] in "tT"}.get(kind, text)
