@@ -1,7 +1,6 @@
 """Operations of OpenAPI and Swagger documents as labels of a draft."""
 
 import json
-import random
 
 import jsonschema
 import pytest
@@ -10,7 +9,7 @@ from support.openapi_documents import by_label, operation, parameter
 from tollgate.base import json_schema
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.openapi_answers import as_json_schema
-from tollgate.intake.values import ROWS, drawn
+from tollgate.intake.values import ROWS, Budget, Draws, drawn
 
 
 def test_an_operation_is_a_label_by_its_id_or_by_method_and_path(draft):
@@ -147,7 +146,7 @@ def test_a_password_that_would_have_to_be_guessed_comes_from_the_environment(dra
     ],
 )
 def test_drawn_values_are_what_their_schema_allows(schema):
-    draws = random.Random(1)
+    draws = Draws.of(1, Budget())
     for n in range(1, ROWS + 1):
         jsonschema.validate(drawn(schema, draws, n), as_json_schema(schema))
 

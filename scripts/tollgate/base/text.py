@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, count
+from itertools import chain, count, islice
 
 # Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
 # is a command to GitLab.
@@ -142,7 +142,17 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
 def unique(name: str, is_taken: Callable[[str], bool], apart: str = "_") -> str:
     """The name, or with the first number from 2 on that is not taken: `id`, `id_2`."""
     numbered = (f"{name}{apart}{number}" for number in count(2))
-    return next(it for it in chain([name], numbered) if not is_taken(it))
+    first = next((it for it in islice(chain([name], numbered), 100) if not is_taken(it)), None)
+    if first is not None:
+        return first
+    # Among thousands of the same name the end of the row is looked for.
+    taken, free = 100, 200
+    while is_taken(f"{name}{apart}{free}"):
+        taken, free = free, 2 * free
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        taken, free = (middle, free) if is_taken(f"{name}{apart}{middle}") else (taken, middle)
+    return f"{name}{apart}{free}"
 
 
 def some_of(names: Sequence[str], most: int) -> str:

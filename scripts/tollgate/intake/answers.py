@@ -8,12 +8,17 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 import lxml.html
 from lxml import etree
 
+from tollgate.intake.notation import json_of
+
+#: Characters of an answer that is looked through.
+LONGEST_ANSWER = 10_000_000
 #: Longer texts, or more of an answer's values, are not looked through.
 LONGEST_VALUE, MOST_VALUES = 1_000, 5_000
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*")
@@ -42,14 +47,16 @@ def given_by(response: Mapping[str, Any]) -> list[Given]:
     found = [*_of_headers(response)]
     content = response.get("content") or {}
     mime, text = str(content.get("mimeType") or "").lower(), str(content.get("text") or "")
+    if len(text) > LONGEST_ANSWER:
+        text = ""
     if content.get("encoding") == "base64":
         with suppress(ValueError):
             text = base64.b64decode(text).decode("utf-8", "replace")
     if "html" in mime and text:
         found += _of_html(text)
     elif text:
-        with suppress(ValueError, RecursionError):
-            found += _of_json(json.loads(text), "$", "", "")
+        with suppress(ValueError):
+            found += islice(_of_json(json_of(text), "$", "", ""), MOST_VALUES)
     return [it for it in found[:MOST_VALUES] if 0 < len(it.value) <= LONGEST_VALUE]
 
 

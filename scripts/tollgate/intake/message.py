@@ -11,6 +11,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
+from tollgate.intake.notation import json_of
 from tollgate.service.elements import JSON
 
 #: Of headers that the browser, or JMeter, sends of its own accord.
@@ -154,8 +155,8 @@ def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
     is_form = _FORM in mime or not text
     # Scripts post JSON as a form as well, whose only name it would be.
     if not is_form or text.lstrip().startswith(("{", "[")):
-        with suppress(ValueError, RecursionError):
-            return json.loads(text), "json"
+        with suppress(ValueError):
+            return json_of(text), "json"
     if is_form:
         pairs = [[it["name"], it.get("value") or ""] for it in post.get("params") or []]
         by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 from urllib.parse import quote
 
@@ -37,13 +36,16 @@ class _Reading:
 
     document: Document
     prefix: str
-    draws: Random = field(default_factory=lambda: Random(_SEED))  # noqa: S311 - no secrets
+    budget: values.Budget = field(default_factory=values.Budget)
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     slugs: set[str] = field(default_factory=set)
     secrets: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     probes: list[dict[str, str]] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.draws = values.Draws.of(_SEED, self.budget)
 
 
 @dataclass
@@ -70,8 +72,7 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
     reading = _Reading(document, name)
     operations = [*document.operations()]
     wanted = _wanted(reading, operations, named)
-    completed = map(document.completed, wanted)
-    requests = [it for it in (_request(reading, each) for each in completed) if it]
+    requests = [it for it in (_in_budget(reading, each) for each in wanted) if it]
     if not requests:
         raise IntakeError(
             f"{source.name} has no operation that only reads: name others by --request, such as "
@@ -121,6 +122,17 @@ def _wanted(
         if it.elsewhere:
             reading.remarks.append(f"left out {it.text}: its `servers` name {it.elsewhere}")
     return [it for it in wanted if not it.elsewhere]
+
+
+def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
+    try:
+        return _request(reading, reading.document.completed(operation))
+    except values.TooManyError:
+        raise IntakeError(
+            f"{reading.document.source.name}, {operation.text}: with its values the document asks "
+            f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, patterns or number "
+            "of parameters: name a part of it, or leave this operation out"
+        ) from None
 
 
 def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
@@ -191,7 +203,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     if place == "header" and name.lower() in _OWN_HEADERS:
         return
     # By its name: the same parameter of two operations has the same values.
-    found = values.column(parameter, schema, Random(name))  # noqa: S311 - no secrets
+    found = values.column(parameter, schema, values.Draws.of(name, reading.budget))
     if found.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
         _put(asked, place, name, reference if place == "header" else _in_url(reference), "")
@@ -200,10 +212,11 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     if not is_required and (found.is_guess or place == "header"):
         return
     texts = tuple(_text(it, place != "header") for it in found.values)
+    reading.budget.spend(sum(map(len, texts)) // 10)
     variable = _variable(reading, name, texts)
     if found.is_guess:
         asked.guesses.append(variable)
-        if not values.allows(schema, found.values[0]):
+        if not values.allows(schema, found.values[0], reading.budget):
             reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
     _put(asked, str(place), name, f"${{{variable}}}", texts[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from tollgate.intake import values
@@ -15,6 +16,8 @@ _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
 #: Words of a schema whose values are schemas by names, which may be any, and values as they are.
 _BY_NAME = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
 _AS_IT_IS = ("enum", "const", "default", "examples")
+#: Characters of a pattern that Python is asked about.
+_LONGEST_PATTERN = 10_000
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
@@ -58,7 +61,7 @@ def as_json_schema(schema: Any) -> Any:
                 found[key] = found.pop(bound)
     if "type" in found:
         found["type"] = _type(found["type"])
-    if not _compiles(found.get("pattern", "")):
+    if not _compiles(str(found.get("pattern", ""))):
         found["pattern"] = None
     # A word without a value says nothing, but for one of these.
     found = {key: it for key, it in found.items() if it is not None or key in _AS_IT_IS}
@@ -85,7 +88,7 @@ def _below(key: str, given: Any) -> Any:
     if key not in _BY_NAME or not isinstance(given, Mapping):
         return as_json_schema(given)
     is_pattern = key == "patternProperties"
-    known = (name for name in given if not is_pattern or _compiles(name))
+    known = (name for name in given if not is_pattern or _compiles(str(name)))
     return {name: as_json_schema(given[name]) for name in known}
 
 
@@ -98,11 +101,14 @@ def _type(given: Any) -> Any:
     return meant if isinstance(given, list) else meant[0]
 
 
-def _compiles(pattern: Any) -> bool:
+@lru_cache(maxsize=4096)
+def _compiles(pattern: str) -> bool:
     """Whether Python knows a pattern, for some are of another dialect."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return False
     try:
         re.compile(pattern)
-    except (re.error, TypeError, OverflowError):
+    except (re.error, OverflowError, RecursionError):
         return False
     return True
 
