@@ -44,7 +44,7 @@ _LONGEST_PATH, _LONGEST_URL = 2_000, 2_000
 #: Other documents that one refers to, and the seconds within which they are read.
 _MOST_OTHERS, _OTHERS_S = 5_000, 120
 #: Seconds of CPU, and faults, after which a document is not checked any further.
-_CHECKED_S, _MOST_FAULTS = 4, 100
+_CHECKED_S, _MOST_FAULTS = 3, 100
 #: Of an operation what has references that are put in place.
 _PARTS = ("parameters", "requestBody", "responses")
 #: The URL of a server that begins with a host: `localhost:3000/v1`, `api.example.com`; not `v1.0`.

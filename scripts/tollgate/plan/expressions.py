@@ -13,6 +13,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+#: Characters of a text that is expanded, before and after, and how deep calls stand in calls.
+_LONGEST, _DEEPEST = 100_000, 8
+#: Characters that mean themselves wherever they stand.
+_PLAIN = re.compile(r"[^\\$(),]+")
+
 _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -46,10 +51,9 @@ def arithmetic(arguments: Sequence[str]) -> str:
     Whole numbers divide only where nothing remains: JEXL and Groovy disagree on the rest.
     """
     try:
-        result = _evaluate(ast.parse(arguments[0].strip(), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+        return str(_evaluate(ast.parse(arguments[0].strip()[:_LONGEST], mode="eval").body))
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         return ""
-    return str(result)
 
 
 def _evaluate(node: ast.expr) -> float:
@@ -104,6 +108,10 @@ def unknown(source: str, reason: str) -> ExpandedText:
     return ExpandedText(source, "(?s:.*)", reason)
 
 
+class _TooLongError(Exception):
+    """What variables make of a text is longer than _LONGEST."""
+
+
 class Expander:
     """Expands texts with the properties of a run and the variables of a plan."""
 
@@ -112,17 +120,23 @@ class Expander:
     ) -> None:
         self._properties = properties
         self._variables = variables
+        self._depth = 0
 
     def expand(self, text: str) -> ExpandedText:
         """Return `text` with everything filled in that is known before the run."""
         if "${" not in text:
             return known(text)
-        return self._until(text, 0, stops="")[0]
+        try:
+            if len(text) <= _LONGEST:
+                return self._until(text, 0, stops="")[0]
+        except _TooLongError:
+            self._depth = 0
+        return unknown(text, f"a text with ${{...}} is longer than {_LONGEST:,} characters")
 
     def _until(self, text: str, at: int, stops: str) -> tuple[ExpandedText, int]:
         """Expand from `at` to the first of `stops` outside a nested expression."""
         parts: list[ExpandedText] = []
-        depth = 0
+        depth = length = 0
         while at < len(text):
             char = text[at]
             if char == "\\" and text[at + 1 : at + 2] in ("$", ",", "\\"):
@@ -131,6 +145,12 @@ class Expander:
             elif text.startswith("${", at):
                 part, at = self._reference(text, at)
                 parts.append(part)
+                length += len(part.shown)
+                if length > _LONGEST:
+                    raise _TooLongError
+            elif plain := _PLAIN.match(text, at):
+                parts.append(known(plain[0]))
+                at = plain.end()
             elif char in stops and (char != ")" or depth == 0):
                 break
             else:
@@ -143,8 +163,10 @@ class Expander:
     def _reference(self, text: str, start: int) -> tuple[ExpandedText, int]:
         """Expand the ${...} that begins at `start`; an unclosed one is plain text to JMeter."""
         name = re.compile(r"\$\{([^(){},$\\]+)").match(text, start)
-        if name and text.startswith("(", name.end()):
+        if name and text.startswith("(", name.end()) and self._depth < _DEEPEST:
+            self._depth += 1
             arguments, at = self._arguments(text, name.end() + 1)
+            self._depth -= 1
             if text.startswith("}", at):
                 source = text[start : at + 1]
                 return self._call(name[1].strip(), arguments, source), at + 1

@@ -26,6 +26,10 @@ _SIMPLE = (
 #: Where a row of a table has the name of its value.
 _ROW_NAMES = {"Argument.value": "Argument.name", "Header.value": "Header.name"}
 
+#: Controllers stand ten deep in a large plan. What walks a plan needs this bound.
+_DEEPEST = 200
+_IS_TOO_DEEP = etree.XPath(f"boolean({'/*' * (_DEEPEST + 1)})")
+
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 # Elements that hold a script, by how their names begin.
@@ -116,9 +120,17 @@ class Element:
 
 
 def parsed(path: Path) -> etree._ElementTree:
-    """The file's XML, whatever it holds. Raises OSError, etree.XMLSyntaxError."""
+    """The file's XML, whatever it holds. Raises OSError, and etree.XMLSyntaxError also for what
+    JMeter never writes: a DOCTYPE, with entities of its own, or elements nested beyond any use."""
+    if path.exists() and not path.is_file():
+        raise OSError("it is no regular file")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    return etree.parse(str(path), parser)
+    document = etree.parse(str(path), parser)
+    if document.docinfo.doctype:
+        raise etree.XMLSyntaxError("it has a DOCTYPE, which no plan of JMeter has", 0, 1, 1)
+    if _IS_TOO_DEEP(document):
+        raise etree.XMLSyntaxError(f"it is nested more than {_DEEPEST} deep", 0, 1, 1)
+    return document
 
 
 def write(document: etree._ElementTree, path: Path) -> None:
