@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = {signal.ITIMER_REAL: signal.SIGALRM, signal.ITIMER_VIRTUAL: signal.SIGVTALRM}
+_SIGNALS = {
+    signal.ITIMER_REAL: signal.SIGALRM,
+    signal.ITIMER_VIRTUAL: signal.SIGVTALRM,
+    signal.ITIMER_PROF: signal.SIGPROF,
+}
 #: Seconds after which it is ended again, should a library have swallowed the first time.
 _AGAIN_S = 0.5
 
@@ -24,9 +28,9 @@ class _Ended(BaseException):
 
 @contextmanager
 def within(seconds: float, timer: int = signal.ITIMER_VIRTUAL) -> Iterator[None]:
-    """Raises TimeoutError when the block has used so many seconds of CPU, or of any time with
-    ITIMER_REAL. One such block may stand in another of the other timer. Only the main thread has
-    timers; elsewhere there is no bound."""
+    """Raises TimeoutError when the block has used so many seconds of CPU (ITIMER_PROF: with that of
+    the kernel), or of any time (ITIMER_REAL). A block may stand in one of another timer. Only the
+    main thread has timers; elsewhere there is no bound."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Collection
 from pathlib import Path
 
+from tollgate.base.time_limit import within
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.har import read_har
 from tollgate.intake.jmx import read_jmx
-from tollgate.intake.source import HAR, OPENAPI, load
+from tollgate.intake.source import HAR, OPENAPI, Source, load
+
+#: Seconds of CPU after which a source is given up whatever the reason, and more for each megabyte:
+#: GitHub's document takes 5, and its API without references, of 72 MB, some 20.
+_LEAST_S, _MB_S = 30, 3
 
 
 def draft_of(
@@ -26,6 +32,24 @@ def draft_of(
     like are asked for. url: where the service answers; of several hosts of a recording or a plan it
     chooses the one that is meant. Raises IntakeError and PlanError."""
     source = load(given)
+    try:
+        with within(_LEAST_S + _MB_S * len(source.text) / 1e6, signal.ITIMER_PROF):
+            return _draft_of(source, name, suite, named, with_static, url)
+    except TimeoutError as problem:
+        why = f"can't be read: {problem}, more than its size explains"
+    except RecursionError:
+        why = "is nested too deeply, or refers to itself"
+    raise IntakeError(f"{source.name} {why}: name a part of it")
+
+
+def _draft_of(
+    source: Source,
+    name: str,
+    suite: Path,
+    named: Collection[str],
+    with_static: bool,
+    url: str | None,
+) -> Draft:
     kind = source.kind
     if kind == OPENAPI:
         from tollgate.intake.openapi import read_openapi  # its readers take a second to import

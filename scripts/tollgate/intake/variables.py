@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -13,11 +14,13 @@ from urllib.parse import parse_qsl, quote
 
 from tollgate.base.text import unique
 from tollgate.intake.answers import Given
+from tollgate.intake.draft import IntakeError
 from tollgate.intake.message import WORD, Message, Slot
 from tollgate.record.redaction import AS_JSON, Redaction, is_secret
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
+_PART = re.compile(r"[\w-]+")
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
@@ -31,6 +34,8 @@ _NO_CHANCE = 16
 _CREDENTIALS = ("authorization", "proxy-authorization")
 #: Of headers that say what is sent or wanted: a type may look as opaque as a token.
 _TYPES = ("content-type", "accept")
+#: Secrets that are looked for in values: some seconds. A hundred in 10,000 requests are a tenth.
+_MOST_LOOKS = 50_000_000
 #: Shorter values of secrets are not looked for inside of others.
 _LEAST = 6
 #: What names in a path say that the segment behind them is the number of one thing.
@@ -54,6 +59,8 @@ class Variables:
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._values: dict[str, str] = {}
+        self._longest_first: list[tuple[str, str]] = []
+        self._left = _MOST_LOOKS
         self._within = Redaction()  # knows what is secret within other values
         self.secrets: dict[str, str] = {}
         self.remarks: list[str] = []
@@ -70,6 +77,8 @@ class Variables:
         if stem[:1].isdigit():
             stem = f"_{stem}"
         name = unique(stem, lambda it: self._values.get(it, value) != value)
+        if name not in self._values and len(value) >= _LEAST:
+            insort(self._longest_first, (name, value), key=_shortness)
         self._values[name] = value
         self.secrets.setdefault(name, words)
         reference = _reference(name, slot)
@@ -91,19 +100,25 @@ class Variables:
         for step in steps:
             self._hide(step)
 
-    @property
-    def _known(self) -> list[tuple[str, str]]:
-        """Variables whose values are looked for inside of others, and these values: the longest
-        first, for one may be a part of another."""
-        long = [it for it in self._values.items() if len(it[1]) >= _LEAST]
-        return sorted(long, key=lambda it: len(it[1]), reverse=True)
+    def _known(self, longest: int) -> list[tuple[str, str]]:
+        """Variables whose values may be inside of a text, and these values: the longest first, for
+        one may be a part of another. longest: the length of the text. Raises IntakeError."""
+        known = self._longest_first
+        known = known[bisect_left(known, -longest, key=_shortness) :]
+        self._left -= len(known)
+        if self._left < 0:
+            raise IntakeError(
+                f"the recording has too many values that may be secret ({len(self._values):,}) for "
+                "its length: record a shorter visit"
+            )
+        return known
 
     def _put_one(
         self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
     ) -> None:
         places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
         rest = slot.value
-        for _, value in self._known:
+        for _, value in self._known(len(rest)):
             rest = rest.replace(value, "")
         if found := next(places, None):
             variable = f"${{{_variable(*found)}}}"
@@ -133,7 +148,9 @@ class Variables:
     def _hide(self, step: Step) -> None:
         """What is secret in one place is so in all others."""
         message = step.message
-        for name, value in self._known:
+        body = message.body if isinstance(message.body, str) else ""
+        texts = "\n".join([body, *(slot.value for slot in message.slots())])
+        for name, value in [it for it in self._known(len(texts)) if it[1] in texts]:
             for slot in message.slots():
                 if value in slot.value:
                     slot.put(slot.value.replace(value, _reference(name, slot)))
@@ -142,6 +159,10 @@ class Variables:
         for slot in message.slots():
             if self._within.hide(slot.value) != slot.value:
                 self.secret(slot.name, slot.value, f"a value of {step.label}", slot)
+
+
+def _shortness(variable: tuple[str, str]) -> int:
+    return -len(variable[1])
 
 
 def _reference(name: str, slot: Slot | None = None) -> str:
@@ -245,7 +266,7 @@ def _is_no_name(word: str) -> bool:
     separators between them, and numbers behind them, as in `shipping_address_line_1`."""
     plain = re.sub(r"[\W_]+(\d{1,3}(?![^\W_]))?", "", word)
     plain = re.sub("[A-Z](?=[a-z]{2})", "a", plain)
-    return _is_opaque(word) and (bool(_JWT.search(word)) or _looks_random(plain))
+    return _is_opaque(word) and (_holds_jwt(word) or _looks_random(plain))
 
 
 def _parsed(text: str) -> Any:
@@ -258,7 +279,21 @@ def _parsed(text: str) -> Any:
 
 def _is_opaque(value: str) -> bool:
     is_long = len(value) >= _LONG and not _UUID.fullmatch(value)
-    return bool(_JWT.search(value)) or (is_long and _looks_random(value))
+    return _holds_jwt(value) or (is_long and _looks_random(value))
+
+
+def _holds_jwt(text: str) -> bool:
+    """Whether a JSON Web Token is in a text. A search for the whole pattern would read on to the
+    end from each place where one could begin."""
+    parts = text.split(".")
+    return any(
+        payload.startswith("eyJ") and _PART.fullmatch(payload) and "eyJ" in _last_part(header)
+        for header, payload in pairwise(parts[:-1])
+    )
+
+
+def _last_part(text: str) -> str:
+    return re.split(r"[^\w-]", text)[-1]
 
 
 def _of_credentials(slot: Slot) -> tuple[str, str]:
