@@ -284,3 +284,24 @@ def test_a_run_without_a_seal_is_judged_and_its_verdict_says_so(tmp_path, sealed
     assert verdict.exit_code == 0
     (execution,) = verdict.executions
     assert (evidence.UNSEALED in execution.warnings) == (not sealed)
+
+
+@FEW
+@given(
+    st.sampled_from(["plan", "jtl", "folder"]),
+    st.sampled_from(["/", "../", "plan/../../", "./../", "link/", "link/../"]),
+    st.text(st.characters(codec="utf-8", exclude_characters="/"), max_size=9),
+)
+def test_a_record_that_names_what_is_not_of_its_run_reads_nothing(tmp_path, field, way, name):
+    """Its seal proves nothing: whoever wrote the fields wrote it too."""
+    run = tmp_path / "run"
+    made = run_folder.make(run)
+    (run / "link").unlink(missing_ok=True)
+    (run / "link").symlink_to("/proc/self")
+    if field == "folder":
+        made.engines = [{"folder": way + name, "sha256": "0" * 64}]
+    else:
+        setattr(made.executions[0], field, way + name)
+    manifest.write(made, run)
+    with pytest.raises(manifest.ManifestError, match=r"leads out of the run's folder"):
+        manifest.read(run)

@@ -252,7 +252,21 @@ def read(run: Path) -> Manifest:
                     "hold all samples: judge the run with that version"
                 )
 
-    return records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
+    made = records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
+    _refuse_outside(run, made)
+    return made
+
+
+def _refuse_outside(run: Path, made: Manifest) -> None:
+    """The record of somebody else names files of its own folder, and none of this machine's."""
+    named = [path for it in made.executions for path in (it.plan, it.jtl)]
+    named += [str(it.get("folder", "")) for it in made.engines or ()]
+    for path in named:
+        if "\0" in path or not (run / path).resolve().is_relative_to(run.resolve()):
+            raise ManifestError(
+                f"{run / NAME} names {path!r}, which leads out of the run's folder: nothing there "
+                "is read; take the run from where it was archived"
+            )
 
 
 def _unreadable(fields: Mapping[str, Any]) -> str:
