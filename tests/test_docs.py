@@ -16,7 +16,7 @@ from support.archived import unpacked
 from support.command import tollgate
 from tollgate.base.exit_codes import ExitCode
 from tollgate.criteria.grammar import parse
-from tollgate.install.tools import NODE, node_folder
+from tollgate.install.tools import JMETER, NODE, node_folder
 from tollgate.judge.verdicts import ORDER
 from tollgate.study.published import CLAIMS
 
@@ -25,7 +25,7 @@ CHANGELOG = ROOT / "CHANGELOG.md"
 RUN = ROOT / "scripts" / "run"
 ROOMS = ROOT / "scripts" / "tollgate" / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [README, ROOT / "CONTRIBUTING.md", CHANGELOG, ROOMS, *DOCS]
+PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", CHANGELOG, ROOMS, *DOCS]
 #: Without the changelog, which also names what is gone.
 GUIDES = [page for page in PAGES if page.name != "CHANGELOG.md"]
 #: Examples of what a reader makes.
@@ -139,6 +139,16 @@ def test_the_notice_names_every_package_that_is_installed_with_its_licence():
     assert [name for name, licence in licences.items() if "GPL" in licence] == ["pm2"]
     for page in (ROOT / "NOTICE", README):
         assert "AGPL-3.0" in page.read_text()
+
+
+def test_the_jars_with_advisories_have_the_versions_that_the_page_names():
+    pins = (JMETER / "jars.sha256").read_text().split()
+    table = r"^\| ([a-z][\w., -]*) \|(?: [\d.]+ \|)? (r?[\d.]+) \| CVE"
+    rows = re.findall(table, (ROOT / "docs" / "security.md").read_text(), re.M)
+    jars = [f"lib/{name}-{version}.jar" for names, version in rows for name in names.split(", ")]
+    assert len(rows) == 12
+    assert [it for it in jars if it not in pins] == []
+    assert not [it for it in pins if "pdfbox" in it]  # without which Tika reads no PDF
 
 
 @each_page
