@@ -1,11 +1,13 @@
 """What apps are asked before any load, by servers that answer in any way."""
 
+import contextlib
 import json
 import logging
 import os
 import re
 import socket
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -152,6 +154,60 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
             probe.answer_is_right(service, asked("fine"))
         with pytest.raises(probe.ProbeError, match="gave 404 "):
             probe.answer_is_right(service, asked("ok"))
+
+
+class Endless(Handler):
+    """Answers with a status of the server's, piece by piece until nobody listens any more."""
+
+    def respond(self):
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", "999999999")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(self.server.pieces):
+                self.wfile.write(b"ok" * self.server.length)
+                time.sleep(0.02)
+        self.close_connection = True
+
+
+class KeptOpen(Handler):
+    """Answers, in chunks or not, and keeps the connection, whatever it is asked."""
+
+    def respond(self):
+        self.send_response(200)
+        chunked = self.server.chunked
+        self.send_header(
+            *(("Transfer-Encoding", "chunked") if chunked else ("Content-Length", "2"))
+        )
+        self.end_headers()
+        self.wfile.write(b"2\r\nok\r\n0\r\n\r\n" if chunked else b"ok")
+        self.wfile.flush()
+        self.server.is_over.wait(20)
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_an_answer_ends_where_it_says_so_though_its_connection_stays(chunked):
+    began = time.monotonic()
+    with serving(KeptOpen, chunked=chunked, is_over=threading.Event()) as server:
+        probe.answer_is_right(Url("http", "127.0.0.1", server.server_port), asked("^ok$"))
+        server.is_over.set()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize(
+    ("length", "pieces", "why"),
+    [(1, 500, "not ended within 0.3 s"), (900, 500, "more than 2000 bytes"), (9, 1, "Incomplete")],
+)
+def test_an_answer_without_end_is_refused_in_a_line(status, length, pieces, why, monkeypatch):
+    monkeypatch.setattr(probe, "LONGEST_ANSWER", 0.3)
+    monkeypatch.setattr(probe, "LARGEST_ANSWER", 2000)
+    began = time.monotonic()
+    with serving(Endless, status=status, length=length, pieces=pieces) as endless:
+        service = Url("http", "127.0.0.1", endless.server_port)
+        with pytest.raises(probe.ProbeError, match=f"GET /a .* failed: .*{why}"):
+            probe.answer_is_right(service, asked("ok"))
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])

@@ -27,6 +27,8 @@ LOOK_AGAIN = 0.05
 #: Seconds that an app may take from `ready` to its first answer. One that tells no `ready` starts
 #: meanwhile, in a comparison beside seven others.
 ANSWER_TIMEOUT = 60
+#: Seconds and bytes in which an answer to a probe has to end.
+LONGEST_ANSWER, LARGEST_ANSWER = 60, 50_000_000
 #: How often what is expected within a time is asked before it counts as slower.
 TRIES = 3
 #: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
@@ -177,10 +179,12 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
     pattern, and matches the schema."""
     path, where, began = asked.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
-        with _get(remote, path) as answer:
-            status, body = answer.status, answer.read().decode(errors="replace")
-    except urllib.error.HTTPError as error:
-        status, body = error.code, error.read().decode(errors="replace")
+        try:
+            answer = _get(remote, path)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            status, body = answer.status, _body(answer, began + LONGEST_ANSWER)
     except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
     took_ms = (time.monotonic() - began) * 1000
@@ -194,6 +198,21 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
             f"GET {path} on {where} does not match {asked.schema} ({problem}): {_MEND}"
         )
     return took_ms
+
+
+def _body(answer: http.client.HTTPResponse, until: float) -> str:
+    """Raises one of NO_ANSWER for one that does not end as it should."""
+    body, expected = bytearray(), answer.length
+    # Python 3.10 counts nothing off there: a connection that stays open would be waited for.
+    while len(body) != expected and (part := answer.read1(65_536)):
+        body += part
+        if len(body) > LARGEST_ANSWER:
+            raise OSError(f"the answer has more than {LARGEST_ANSWER} bytes")
+        if time.monotonic() > until:
+            raise OSError(f"the answer has not ended within {LONGEST_ANSWER} s")
+    if expected is not None and len(body) < expected:
+        raise http.client.IncompleteRead(bytes(body), expected - len(body))
+    return body.decode(errors="replace")
 
 
 #: The next step where an answer is not right.
