@@ -12,7 +12,8 @@ GUI = {
     **{"HTTPSamplerProxy": "HttpTestSampleGui", "ConstantTimer": "ConstantTimerGui"},
     **dict.fromkeys(("JSR223PostProcessor", "JSR223Sampler", "CSVDataSet"), "TestBeanGUI"),
     **{"GenericController": "LogicControllerGui", "InterleaveControl": "InterleaveControlGui"},
-    "RandomOrderController": "RandomOrderControllerGui",
+    **{"RandomOrderController": "RandomOrderControllerGui", "RegexExtractor": "RegexExtractorGui"},
+    "HeaderManager": "HeaderPanel",
 }
 
 
@@ -115,6 +116,37 @@ def get(name, path, port="${__P(port)}", **more):
     """A sampler that sends GET to this machine."""
     at = {"domain": "127.0.0.1", "port": port, "protocol": "http", "path": path, "method": "GET"}
     return sampler(name, **{f"HTTPSampler__{key}": value for key, value in (at | more).items()})
+
+
+def post(name, path, body, *children, port="${__P(port)}"):
+    """A sampler that sends a raw body to this machine."""
+    text = f'<stringProp name="Argument.value">{escape(body)}</stringProp>'
+    row = f'<elementProp name="" elementType="HTTPArgument">{text}</elementProp>'
+    table = f'<collectionProp name="Arguments.arguments">{row}</collectionProp>'
+    extra = '<boolProp name="HTTPSampler.postBodyRaw">true</boolProp>'
+    extra += f'<elementProp name="HTTPsampler.Arguments" elementType="Arguments">{table}'
+    at = {"domain": "127.0.0.1", "port": port, "protocol": "http", "path": path, "method": "POST"}
+    props = {f"HTTPSampler__{key}": value for key, value in at.items()}
+    return sampler(name, *children, extra=f"{extra}</elementProp>", **props)
+
+
+def headers(**values):
+    """A Header Manager; an underscore stands for a dash."""
+    rows = "".join(
+        '<elementProp name="" elementType="Header">'
+        f'<stringProp name="Header.name">{name.replace("_", "-")}</stringProp>'
+        f'<stringProp name="Header.value">{escape(value)}</stringProp></elementProp>'
+        for name, value in values.items()
+    )
+    table = f'<collectionProp name="HeaderManager.headers">{rows}</collectionProp>'
+    return element("HeaderManager", "headers", extra=table)
+
+
+def regex(variable, expression, default=None):
+    """A Regular Expression Extractor."""
+    props = {"refname": variable, "regex": expression, "template": "$1$", "match_number": 1}
+    props = {f"RegexExtractor__{key}": it for key, it in (props | {"default": default}).items()}
+    return element("RegexExtractor", variable, **props)
 
 
 def script(name, text):

@@ -48,7 +48,8 @@ def unfilled(samples: ExecutionSamples) -> Unfilled:
     worst = max((n / totals[label] for label, n in failed.items()), default=0.0)
     faults, doubts = [], []
     for (label, field, text), n in found.items():
-        if why := known[field].get(text):
+        _, why = known[field].get(text, ("", ""))
+        if why:
             line = f"{n} of {totals[label]} requests of {label!r} were sent without data: {why}"
             if n / totals[label] > _BY_FAILURES * worst or text in ENDS:
                 faults.append(f"{line} ({text!r} in the {field})")

@@ -158,21 +158,25 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
         if node.tag == "hashTree":
             continue
         below = following if following is not None and following.tag == "hashTree" else ()
-        yield Element(
-            kind=node.tag.rpartition(".")[2],
-            name=node.get("testname", ""),
-            enabled=node.get("enabled", "true") != "false",
-            props=_props(node),
-            pairs=tuple(_pairs(node)),
-            module_path=_texts(node, "ModuleController.node_path"),
-            user_parameters=_texts(node, "UserParameters.names"),
-            rows=tuple(
-                tuple(cell.text or "" for cell in row)
-                for row in node.iterfind("collectionProp/collectionProp")
-            ),
-            references=tuple(_references(node)),
-            children=tuple(_elements(below)),
-        )
+        yield replace(element_of(node), children=tuple(_elements(below)))
+
+
+def element_of(node: etree._Element) -> Element:
+    """An element as XML holds it, without what is below it."""
+    return Element(
+        kind=node.tag.rpartition(".")[2],
+        name=node.get("testname", ""),
+        enabled=node.get("enabled", "true") != "false",
+        props=_props(node),
+        pairs=tuple(_pairs(node)),
+        module_path=_texts(node, "ModuleController.node_path"),
+        user_parameters=_texts(node, "UserParameters.names"),
+        rows=tuple(
+            tuple(cell.text or "" for cell in row)
+            for row in node.iterfind("collectionProp/collectionProp")
+        ),
+        references=tuple(_references(node)),
+    )
 
 
 def _texts(node: etree._Element, name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ message of the first assertion that failed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -19,8 +19,9 @@ from lxml import etree
 from tollgate.plan import nodes
 from tollgate.plan.data_files import EOF, FeedError, columns_of, ends, stops_threads
 from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import CSV_DATA_SET, Element, parsed, write
+from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, write
 from tollgate.plan.references import is_sent, variables_in
+from tollgate.plan.variables import set_by
 
 #: Where a Response Assertion looks, as its element and its message say.
 REQUEST, HEADERS = "request data", "request headers"
@@ -42,12 +43,13 @@ _AROUND = 16
 #: What JMeter may read in another way than it is written, at the edge of those.
 _EDGE = re.compile(r"[\\\r\n]")
 
-Traces = Mapping[str, Mapping[str, str]]
+#: By REQUEST and HEADERS, texts with the variable that each is of, and what it shows.
+Traces = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
 def traces(root: Element, folder: Path, expander: Expander) -> Traces:
-    """By REQUEST and HEADERS, the texts that no request must hold, each with what it shows. folder:
-    from which JMeter reads data; what it does not hold there is not known."""
+    """The texts that no request must hold. folder: from which JMeter reads data; what it does not
+    hold there is not known."""
     every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
     certain = {name for it in every for name in _certain(it, folder, expander)}
     feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
@@ -56,14 +58,14 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
         where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
         for name in variables_in(each):
             if name not in certain and "${" not in name:
-                shows = f"${{{name}}} had no value"
+                shows = name, f"${{{name}}} had no value"
                 where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
             if feeds and not knows_end:
-                shows = f"{feeds[0].title} was at the end of its file"
+                shows = "", f"{feeds[0].title} was at the end of its file"
                 where |= dict.fromkeys(ENDS, shows)
     for each in every:
         for name, default in _defaults(each):
-            shows = f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
+            shows = name, f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
             for reader in filter(is_sent, every):
                 where = found[HEADERS if reader.kind == "HeaderManager" else REQUEST]
                 where |= dict.fromkeys(_in_place(reader, name, default), shows)
@@ -109,22 +111,29 @@ def _in_place(element: Element, name: str, default: str) -> Iterator[str]:
 
 
 def watch(path: Path, looked_for: Traces) -> None:
-    """Write a plan anew with assertions that look for these texts."""
-    document = parsed(path)
-    kinds = ((it, nodes.kind(it)) for it in document.iter(etree.Element))
-    samplers = [it for it, kind in kinds if kind.startswith("HTTPSampler")]
-    if document.find(".//IncludeController") is not None:  # it stands in another file
-        samplers.append(document.find("hashTree/TestPlan"))
-    below = [it.getnext() for it in samplers if it.getnext() is not None]
-    for field, texts in looked_for.items():
-        for tree in below if texts else ():
-            if tree.tag == "hashTree":
-                tree[:0] = [_assertion(field, texts), etree.Element("hashTree")]
+    """Write a plan anew with assertions that look for these texts. A header may stand around all
+    requests, those among them that come before the one whose answer has its value."""
+    document, set_before = parsed(path), {""}
+    places: list[tuple[etree._Element, frozenset[str]]] = []
+    for tree in document.iter("hashTree"):
+        node = tree.getprevious()
+        if node is None:
+            continue
+        names = set(set_by(element_of(node)))
+        is_here = nodes.kind(node).startswith("HTTPSampler") or node.tag == "IncludeController"
+        if is_here:
+            places.append((tree, frozenset(set_before)))
+        set_before |= names
+    for tree, names in places:
+        for field, texts in looked_for.items():
+            here = [it for it, (name, _) in texts.items() if field == REQUEST or name in names]
+            if here:
+                tree[:0] = [_assertion(field, here), etree.Element("hashTree")]
     if any(looked_for.values()):
         write(document, path)
 
 
-def _assertion(field: str, texts: Mapping[str, str]) -> etree._Element:
+def _assertion(field: str, texts: Iterable[str]) -> etree._Element:
     name = f"no variable without a value in {field}"
     made = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
     made.set("testclass", "ResponseAssertion")

@@ -1,0 +1,133 @@
+"""What no request of a plan must hold, and where the run's copy of the plan looks for it."""
+
+import random
+
+import pytest
+from lxml import etree
+
+from support import jmx_text as jmx
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.sent import HEADERS, REQUEST, traces, watch
+from tollgate.plan.variables import running_expander_of
+
+LOGIN = jmx.get("login", "/login")
+
+
+@pytest.fixture
+def looked_for(tmp_path):
+    """The texts that the requests and the headers of a plan must not hold."""
+
+    def find(*children, **variables):
+        path = tmp_path / "own.jmx"
+        path.write_text(jmx.plan(*children, **variables))
+        root = read_tree(path, {})
+        found = traces(root, tmp_path, running_expander_of(root, {}))
+        return {*found[REQUEST]}, {*found[HEADERS]}
+
+    return find
+
+
+def test_what_only_the_run_sets_is_looked_for_where_it_is_sent(looked_for):
+    token = jmx.regex("token", "(.+)")
+    bearer = jmx.headers(Authorization="Bearer ${token}")
+    unset = {"${token}", "%24%7Btoken%7D"}
+    assert looked_for(jmx.group(LOGIN, token, jmx.get("a", "/${token}"))) == (unset, set())
+    assert looked_for(jmx.group(LOGIN, token, bearer)) == (set(), unset)
+    assert looked_for(jmx.group(jmx.post("a", "/", '{"u": "${user}"}')), user="a") == (set(), set())
+    escaped = jmx.post("a", "/", "\\${token} ${__P(host)}")
+    assert looked_for(jmx.group(escaped)) == (set(), set())
+
+
+def test_a_plan_without_such_variables_runs_as_it_was(tmp_path):
+    path = tmp_path / "own.jmx"
+    feed = jmx.element("CSVDataSet", "f", variableNames="user", recycle="true", filename="a.csv")
+    path.write_text(jmx.plan(feed, jmx.group(jmx.get("a", "/${user}/${n}"), jmx.counter("n"))))
+    before, root = path.read_bytes(), read_tree(path, {})
+    watch(path, traces(root, tmp_path, running_expander_of(root, {})))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("props", "others", "is_looked_for"),
+    [
+        ({"recycle": "false"}, [], True),
+        ({"recycle": "true"}, [], False),
+        ({"recycle": "false", "stopThread": "true"}, [], False),
+        ({"recycle": "false"}, [("WhileController", '"${user}" != "<EOF>"')], False),
+    ],
+)
+def test_the_end_of_a_file_is_looked_for_where_it_would_be_sent(
+    looked_for, props, others, is_looked_for
+):
+    feed = jmx.element("CSVDataSet", "f", variableNames="user", filename="a.csv", **props)
+    around = [jmx.element(kind, "c", **{f"{kind}__condition": text}) for kind, text in others]
+    request, _ = looked_for(jmx.group(feed, *around, jmx.post("a", "/", "${user}")))
+    assert ("<EOF>" in request, "%3CEOF%3E" in request) == (is_looked_for, is_looked_for)
+
+
+SAYS_SO = ["NOT_FOUND", "NF", "not found", "TOKEN_NOT_FOUND", "ERROR", "no-match", "MISSING_ID"]
+MAY_BE_MEANT = ["", "0", "1", "home", "EUR", "default", "null", "confirm", "NORWAY", "Notes"]
+
+
+@pytest.mark.parametrize("default", SAYS_SO)
+def test_a_default_that_says_that_nothing_was_found_is_looked_for_in_its_place(looked_for, default):
+    token = jmx.regex("token", "(.+)", default)
+    body = jmx.post("a", "/", '{"a": "${x}", "token": "${token}", "b": "' + default + '"}')
+    request, _ = looked_for(jmx.group(LOGIN, token, body), x="1")
+    (text,) = [it for it in request if default in it and "%" not in it and "${" not in it]
+    assert text in f'{{"a": "1", "token": "{default}", "b": "{default}"}}'
+    assert text not in f'{{"a": "1", "token": "t1", "b": "{default}"}}'
+
+
+@pytest.mark.parametrize("default", MAY_BE_MEANT)
+def test_a_default_that_may_be_meant_to_be_sent_is_not(looked_for, default):
+    token = jmx.regex("token", "(.+)", default)
+    request, _ = looked_for(jmx.group(LOGIN, token, jmx.get("a", "/x/${token}")))
+    assert request == {"${token}", "%24%7Btoken%7D"}
+
+
+def test_an_argument_and_a_header_are_known_by_their_names(looked_for):
+    token = jmx.regex("token", "(.+)", "not found")
+    argument = jmx.sampler("a", extra=jmx.arguments(t="${token}"))
+    request, headers = looked_for(jmx.group(LOGIN, token, argument, jmx.headers(X_Id="${token}")))
+    assert {"t=not found", "t=not+found"} <= request
+    assert "X-Id: not found" in headers
+
+
+def assertions(path):
+    """By the label of the sampler that each is right below: (field, texts)."""
+    found = {}
+    for node in etree.parse(path).iter("ResponseAssertion"):
+        texts = [it.text for it in node.iterfind("collectionProp/stringProp")]
+        field = node.findtext("stringProp[@name='Assertion.test_field']")
+        of = node.getparent().getprevious().get("testname")
+        found.setdefault(of, []).append((field, texts))
+    return found
+
+
+def test_a_header_around_all_requests_is_looked_at_from_the_one_on_that_has_its_value(tmp_path):
+    path = tmp_path / "own.jmx"
+    login = jmx.sampler("login", jmx.regex("token", "(.+)"))
+    first, last = jmx.get("first", "/"), jmx.get("last", "/")
+    bearer = jmx.headers(Authorization="Bearer ${token}")
+    path.write_text(jmx.plan(jmx.group(bearer, first, login, last)))
+    root = read_tree(path, {})
+    watch(path, traces(root, tmp_path, running_expander_of(root, {})))
+    texts = ["${__char(36)}{token}", "%24%7Btoken%7D"]
+    assert assertions(path) == {"last": [("Assertion.request_headers", texts)]}
+
+
+def test_what_is_looked_for_is_what_is_sent_and_not_certain(looked_for):
+    seed = random.SystemRandom().randrange(10**9)
+    draw = random.Random(seed)
+    for _ in range(40):
+        names = [f"v{number}x{draw.randrange(10**4)}" for number in range(6)]
+        certain, extracted, unread = names[:2], names[2:4], names[4:]
+        inside = [jmx.regex(it, "(.+)") for it in (*extracted, *unread)]
+        inside += [jmx.post("a", "/", f"{{${{{it}}}}}") for it in (*certain, *extracted)]
+        draw.shuffle(inside)
+        request, headers = looked_for(jmx.group(*inside), **dict.fromkeys(certain, "1"))
+        assert {it for it in request if "%" not in it} == {f"${{{it}}}" for it in extracted}, (
+            f"seed {seed}"
+        )
+        assert headers == set()
