@@ -94,6 +94,12 @@ def test_an_argument_and_a_header_are_known_by_their_names(looked_for):
     assert "X-Id: not found" in headers
 
 
+def test_what_a_file_that_is_not_there_yet_may_set_is_not_looked_for(looked_for):
+    feed = jmx.element("CSVDataSet", "f", filename="arrivals.csv", recycle="true")
+    inside = [feed, LOGIN, jmx.regex("token", "(.+)"), jmx.get("a", "/${row}/${token}")]
+    assert looked_for(jmx.group(*inside)) == ({"${token}", "%24%7Btoken%7D"}, set())
+
+
 def assertions(path):
     """By the label of the sampler that each is right below: (field, texts)."""
     found = {}

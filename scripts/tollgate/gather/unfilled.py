@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from tollgate.base.text import format_number
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.plan.jmx import read_tree
-from tollgate.plan.sent import BEGIN, ENDS, MESSAGE, traces
+from tollgate.plan.sent import BEGIN, ENDS, MESSAGE, traces, unset
 from tollgate.plan.variables import running_expander_of
 
+_REFERENCE = re.compile(r"\$\{([^{}]+)\}")
 #: A variable is missing because requests failed, whose answers had it, where it is missing in at
 #: most so many times their share.
 _BY_FAILURES = 3.0
@@ -48,7 +51,8 @@ def unfilled(samples: ExecutionSamples) -> Unfilled:
     worst = max((n / totals[label] for label, n in failed.items()), default=0.0)
     faults, doubts = [], []
     for (label, field, text), n in found.items():
-        _, why = known[field].get(text, ("", ""))
+        reference = _REFERENCE.fullmatch(unquote(text))
+        why = unset(reference[1]) if reference else known[field].get(text, ("", ""))[1]
         if why:
             line = f"{n} of {totals[label]} requests of {label!r} were sent without data: {why}"
             if n / totals[label] > _BY_FAILURES * worst or text in ENDS:

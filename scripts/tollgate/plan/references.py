@@ -57,7 +57,8 @@ _SET_NONE = (
 #: A name within a name, which JMeter reads up to the first brace.
 _NESTED = re.compile(r"\$\{([^(){},$\\]+\$\{[^(){},$\\]+)\}")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
-_PREDEFINED = re.compile(r"JMeterThread\..+|(TEST)?START\.\w+|__.*")
+#: What JMeter sets itself.
+PREDEFINED = re.compile(r"JMeterThread\..+|(TEST)?START\.\w+|__.*")
 #: Names that a refusal lists.
 _SHOWN = 12
 _TABLES = ("TestPlan", "Arguments")
@@ -115,11 +116,6 @@ class _Reader(Expander):
             words = (it.shown.strip() for it in arguments)
             self.set.update(word for word in words if _NAME.fullmatch(word))
         return unknown(source, source)
-
-
-def is_sent(element: Element) -> bool:
-    """Whether what an element holds is sent, or decides what is sent."""
-    return not (element.is_script or _NOT_SENT.fullmatch(element.kind))
 
 
 def _read(element: Element) -> _Reader:
@@ -217,8 +213,9 @@ def _unset_of(
 ) -> Iterator[Unset]:
     names = tuple(sorted({name for its in theirs for name in its.names}))
     for each in elements:
-        for name in variables_in(each) if is_sent(each) else ():
-            if not _PREDEFINED.match(name) and not any(its.has(name) for its in theirs):
+        is_sent = not (each.is_script or _NOT_SENT.fullmatch(each.kind))
+        for name in variables_in(each) if is_sent else ():
+            if not PREDEFINED.match(name) and not any(its.has(name) for its in theirs):
                 groups = tuple(group.name for group, its in own if its.has(name))
                 yield Unset(each, name, groups, names)
 

@@ -20,7 +20,7 @@ from tollgate.plan import nodes
 from tollgate.plan.data_files import EOF, FeedError, columns_of, ends, stops_threads
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, write
-from tollgate.plan.references import is_sent, variables_in
+from tollgate.plan.references import PREDEFINED, variables_in
 from tollgate.plan.variables import set_by
 
 #: Where a Response Assertion looks, as its element and its message say.
@@ -30,6 +30,8 @@ BEGIN = "Test failed: request "
 MESSAGE = re.compile(rf"Test failed: ({REQUEST}|{HEADERS}) expected not to contain /(?s:(.+))/")
 #: What JMeter sends once a file is at its end, as it stands and encoded.
 ENDS = (EOF, quote(EOF))
+#: Elements that hold what HTTP samplers send.
+_SENDING = ("ConfigTestElement", "HeaderManager", "HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2")
 #: Elements whose variables have a value in each turn.
 _CERTAIN = ("TestPlan", "Arguments", "CounterConfig", "RandomVariableConfig", "UserParameters")
 #: A default that says that an extractor found nothing. Others may be meant to be sent.
@@ -48,17 +50,25 @@ Traces = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
 def traces(root: Element, folder: Path, expander: Expander) -> Traces:
-    """The texts that no request must hold. folder: from which JMeter reads data; what it does not
-    hold there is not known."""
+    """The texts that no request must hold. folder: from which JMeter reads data; what a file will
+    set that is not there yet is taken to have a value."""
     every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
-    certain = {name for it in every for name in _certain(it, folder, expander)}
+    certain, has_unknown_feed = set[str](), False
+    for each in every:
+        try:
+            certain.update(_certain(each, folder, expander))
+        except FeedError:
+            has_unknown_feed = True
+    at_times = {name for it in every if it.kind not in _CERTAIN for name in set_by(it)}
     feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
     knows_end = any(EOF in text for it in every for _, _, text in it.references)
-    for each in filter(is_sent, every):
+    senders = [it for it in every if it.kind in _SENDING]
+    for each in senders:
         where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
         for name in variables_in(each):
-            if name not in certain and "${" not in name:
-                shows = name, f"${{{name}}} had no value"
+            may_be_unset = name in at_times or not (has_unknown_feed or PREDEFINED.match(name))
+            if may_be_unset and name not in certain and "${" not in name:
+                shows = name, unset(name)
                 where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
             if feeds and not knows_end:
                 shows = "", f"{feeds[0].title} was at the end of its file"
@@ -66,10 +76,15 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
     for each in every:
         for name, default in _defaults(each):
             shows = name, f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
-            for reader in filter(is_sent, every):
+            for reader in senders:
                 where = found[HEADERS if reader.kind == "HeaderManager" else REQUEST]
                 where |= dict.fromkeys(_in_place(reader, name, default), shows)
     return found
+
+
+def unset(name: str) -> str:
+    """What a reference that was sent as it stands shows."""
+    return f"${{{name}}} had no value"
 
 
 def _certain(element: Element, folder: Path, expander: Expander) -> Iterator[str]:
@@ -78,10 +93,7 @@ def _certain(element: Element, folder: Path, expander: Expander) -> Iterator[str
         yield from element.user_parameters
         yield from (element.props.get(it, "") for it in ("CounterConfig.name", "variableName"))
     elif element.kind == CSV_DATA_SET:
-        try:
-            yield from columns_of(element, folder, expander, stale=False)
-        except FeedError:
-            return
+        yield from columns_of(element, folder, expander, stale=False)
 
 
 def _defaults(element: Element) -> Iterator[tuple[str, str]]:
