@@ -53,10 +53,9 @@ def answered(rng, sizes=same_size, codes=usual_code, rate=20, threads=0, failed=
     sent = Sent(rng, side, rng.integers(0, 50, n), rng.integers(0, 4, n), second)
     size, (names, place) = sizes(sent), np.unique(codes(sent).astype(str), return_inverse=True)
     mine = [side == it for it in (0, 1)]
-    columns = second, sent.row, size.astype(np.int64), sent.process, thread
+    columns = second, sent.row, size.astype(np.int64), sent.process, thread, None, place
     both = (Requests(*(None if it is None else it[of] for it in columns)) for of in mine)
-    places = tuple(place[of] for of in mine)
-    return LabelAnswers("list", tuple(map(str, names)), tuple(both), places, SECONDS, failed)
+    return LabelAnswers("list", tuple(map(str, names)), tuple(both), SECONDS, failed)
 
 
 #: Sides that answer the same, each in a way of its own.

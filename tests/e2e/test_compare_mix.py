@@ -1,6 +1,7 @@
 """A comparison of any mix of a service's labels: a shop with a login."""
 
 import json
+import re
 import urllib.request
 
 import pytest
@@ -33,13 +34,19 @@ def compare(suite, folder, base, head):
 
 
 def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_path):
-    with services.serving(suite.repo) as base, services.serving(suite.repo) as head:
-        ended = compare(suite, tmp_path, base, head)
-        refused = [asked(port, "/refused")["refused"] for port in (base, head)]
+    shop = suite.config["scenarios"]["shop"]
+    shop["answers"] = "same"
+    try:
+        with services.serving(suite.repo) as base, services.serving(suite.repo) as head:
+            ended = compare(suite, tmp_path, base, head)
+            refused = [asked(port, "/refused")["refused"] for port in (base, head)]
+    finally:
+        del shop["answers"]
     assert refused == [0, 0]
     assert ended.outcome == (0, "PASS"), ended.output
     told = ended.json("compare.json")
-    assert told["left_out"] == []
+    assert (told["answers"], told["left_out"]) == ("same", [])
+    assert ended.execution["comparison"]["unlike_answers"] == []
     assert told["weights"] == {"list": 4, "item": 4, "find": 2, "order": 1, "visit": 1}
     found = {it["label"] for it in ended.execution["comparison"]["findings"]}
     assert found == {"all labels", "list", "item", "find", "order", "login", "put", "cart"}
@@ -55,13 +62,16 @@ def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_pat
 
 
 OLDER = ("app.get('/search'", "app.get('/look'")
+#: Of a page of the older shop: half as large again, or more.
+LARGER = ("response.json({ page,", "response.json({ page, note: 'old '.repeat(2000),")
 
 
 @pytest.fixture
 def older(suite):
-    """The script of a shop that lacks one of the labels."""
-    script = suite.repo.root / "older.js"
-    script.write_text((suite.repo.root / "shop.js").read_text().replace(*OLDER))
+    """The script of a shop that lacks one of the labels, and answers more to another."""
+    script, text = suite.repo.root / "older.js", (suite.repo.root / "shop.js").read_text()
+    assert LARGER[0] in text
+    script.write_text(text.replace(*OLDER).replace(*LARGER))
     yield script.name
     script.unlink()
 
@@ -82,6 +92,11 @@ def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path)
     assert "find" not in {it["label"] for it in ended.samples}
     for where in (ended.output, ended.page):
         assert "left out, for head alone answers it: find" in where
+    [unlike] = ended.execution["comparison"]["unlike_answers"]
+    assert (unlike["label"], unlike["codes"]) == ("list", [])
+    assert unlike["sizes"]["base"] > unlike["sizes"]["head"] + 7000
+    for where in (ended.output, (ended.folder / "verdict.md").read_text()):
+        assert re.search("PASS.*; head answers something else: list [(]", where)
 
 
 @pytest.mark.long

@@ -76,7 +76,8 @@ def test_two_commits_that_are_built_already_are_compared_where_they_lie(
     found = Revisions(40 * "1", "v1.2", 40 * "2", head_is="main")
     monkeypatch.setenv(sides.VARIABLE, BuiltSides(found, folders, folders[0]).text)
     before = checkout.state()
-    made = begun(processes=2)
+    made = begun(processes=2, scenario={"answers": "same"})
+    assert made.record.answers == "any"  # a bisect asks which is slower, whatever else it changes
     started = pm2.declared_apps()
     for names, folder in zip((("base", "base-2"), ("head", "head-2")), folders, strict=True):
         assert {started[it].cwd for it in names} == {str(folder)}
@@ -164,6 +165,13 @@ def test_a_control_whose_sides_have_settings_of_their_own_is_not_called_one(
     assert record.read(tmp_path).is_sided is is_sided
     assert ("this is the control" in caplog.text) is not is_sided
     assert ("but ${SIDE} stands in its settings" in caplog.text) is is_sided
+
+
+def test_a_scenario_says_whether_both_sides_have_to_answer_the_same(compare, begun, tmp_path):
+    begun(scenario={"answers": "same"}).post_process()
+    assert record.read(tmp_path).answers == "same"
+    said = refused(compare(scenario={"answers": "alike"}))
+    assert said == "compare: scenarios.compare.answers is 'alike': write any or same"
 
 
 def test_a_base_without_the_script_of_its_app_is_refused(compare, checkout):

@@ -121,7 +121,7 @@ class Requests:
     elapsed_ms, process: int[N]. row: which request it was, such as a row of the plan's data; the
     same number at both sides. process: which of the side's answered, from 0; None if it has one.
     thread, ok: who sent it, and whether it was answered rightly; known where the coin is that of a
-    thread."""
+    thread. code: which of the response codes it had; known where answers are compared."""
 
     block: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -129,6 +129,7 @@ class Requests:
     process: NDArray[np.int64] | None = None
     thread: NDArray[np.int64] | None = None
     ok: NDArray[np.bool_] | None = None
+    code: NDArray[np.int64] | None = None
 
     def first(self, blocks: int) -> Requests:
         """Those of the first so many blocks alone."""

@@ -11,13 +11,7 @@ import numpy as np
 from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.unlike import LabelAnswers
 from tollgate.samples.layout import JtlError, peek_test_start
-from tollgate.samples.requests import (
-    answer_counts,
-    check_coins,
-    coin_counts,
-    last_start_ms,
-    require,
-)
+from tollgate.samples.requests import check_coins, coin_counts, last_start_ms, require
 from tollgate.samples.store import Store, using
 
 #: Which of the two an arrival went to, and to which of its processes: side + 2 * process.
@@ -78,29 +72,23 @@ def read_answers(
 ) -> tuple[LabelAnswers, ...]:
     """What came back to these labels in the first seconds from origin_ms on. by_thread: as of
     `read`. Raises JtlError."""
-    rows = answer_counts(store, origin_ms, by_thread)
-    rows = {
-        name: it[(rows["second"] >= 0) & (rows["second"] < seconds)] for name, it in rows.items()
-    }
+    rows = coin_counts(store, origin_ms, by_thread, of_answers=True)
+    counts = rows["ok"] & (rows["second"] >= 0) & (rows["second"] < seconds)
+    order = np.flatnonzero(counts)[np.argsort(rows["second"][counts], kind="stable")]
+    rows = {name: it[order] for name, it in rows.items()}
     return tuple(_answers(rows, label, seconds) for label in labels)
 
 
 def _answers(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> LabelAnswers:
-    own = {name: it[rows["label"] == label] for name, it in rows.items()}
-    codes, code = np.unique(own["code"].astype(str), return_inverse=True)
-    _, row = np.unique(own["request"], return_inverse=True)
-    coin = own["coin"].astype(np.int64)
-    columns = [own["second"], row, own["bytes"], coin // 2]
-    if "thread" in own:
-        columns.append(np.unique(own["thread"], return_inverse=True)[1])
-    sides, places = [], []
-    for side in (BASE, HEAD):
-        mine = np.flatnonzero(coin % 2 == side)
-        mine = np.repeat(mine, own["n"][mine])
-        mine = mine[np.argsort(own["second"][mine], kind="stable")]
-        sides.append(Requests(*(it[mine] for it in columns)))
-        places.append(code[mine])
-    return LabelAnswers(label, tuple(codes.tolist()), tuple(sides), tuple(places), seconds)
+    own = np.repeat(np.arange(len(rows["n"])), rows["n"] * (rows["label"] == label))
+    found = {name: it[own] for name, it in rows.items()}
+    names = {"row": "request", "code": "code"} | ({"thread": "thread"} if "thread" in rows else {})
+    columns = {to: np.unique(found[it], return_inverse=True)[1] for to, it in names.items()}
+    coin = found["coin"].astype(np.int64)
+    columns |= {"block": found["second"], "elapsed_ms": found["bytes"], "process": coin // 2}
+    sides = ({to: it[coin % 2 == side] for to, it in columns.items()} for side in (BASE, HEAD))
+    codes = tuple(map(str, np.unique(found["code"])))
+    return LabelAnswers(label, codes, tuple(Requests(**it) for it in sides), seconds)
 
 
 def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tollgate.base.fields import WRITTEN, Amount
+from tollgate.base.fields import Amount, written
 from tollgate.compare.errors import error_rise
 from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS, FEWEST_OF_ROW
 from tollgate.compare.model import Blocks, Requests, Side
@@ -41,14 +41,13 @@ SIZE, LEAST_BYTES = 0.05, 32
 #: By which part of what both sides differ in each process of one is beyond those of the other.
 CLEAR = 1 / 3
 
-Floats = NDArray[np.float64]
+#: The one time that all answers of a code are taken to have.
+_ONE = np.zeros(1, np.int64)
 
 
-@dataclass(frozen=True)
+@written
 class CodeShares:
     """A code that one side gives more often."""
-
-    __pydantic_config__ = WRITTEN
 
     code: str
     """As JMeter has it, such as `304`."""
@@ -58,11 +57,9 @@ class CodeShares:
     """The same of head's."""
 
 
-@dataclass(frozen=True)
+@written
 class Sizes:
     """How large the answers of both sides to the same request are."""
-
-    __pydantic_config__ = WRITTEN
 
     base: Amount
     """Bytes of base's, headers and body: their geometric mean."""
@@ -70,11 +67,9 @@ class Sizes:
     """The same of head's."""
 
 
-@dataclass(frozen=True)
+@written
 class UnlikeAnswers:
     """A label to which head answers something else than base."""
-
-    __pydantic_config__ = WRITTEN
 
     label: str
     """The label."""
@@ -87,13 +82,12 @@ class UnlikeAnswers:
 @dataclass(frozen=True, eq=False)
 class LabelAnswers:
     """The answers to a label that did not fail. sides: of base and head, in the order of their
-    seconds; `elapsed_ms` holds their bytes. code: of each side, places in `codes`. seconds: of all.
-    failed: the share of each side's requests that did fail."""
+    seconds; `elapsed_ms` holds their bytes, and `code` places in `codes`. seconds: of all. failed:
+    the share of each side's requests that did fail."""
 
     label: str
     codes: tuple[str, ...]
-    sides: tuple[Requests, Requests]
-    code: tuple[NDArray[np.int64], NDArray[np.int64]]
+    sides: tuple[Requests, ...]
     seconds: int
     failed: tuple[float, float] = (0.0, 0.0)
 
@@ -103,9 +97,7 @@ def unlike_answers(
 ) -> tuple[UnlikeAnswers, ...]:
     """Of the labels whose answers differ. fractions: the shares of the budget at the looks."""
     tests = sum(2 * (len(it.codes) + 1) for it in labels)
-    if not tests:
-        return ()
-    level = nominal_level(fractions, LEVEL / tests)
+    level = nominal_level(fractions, LEVEL / max(1, tests))
     compared = (UnlikeAnswers(it.label, _codes(it, level), _sizes(it, level)) for it in labels)
     return tuple(it for it in compared if it.codes or it.sizes)
 
@@ -114,29 +106,25 @@ def _codes(answers: LabelAnswers, level: float) -> tuple[CodeShares, ...]:
     more_fail = abs(answers.failed[1] - answers.failed[0])
     unlike = []
     for place, code in enumerate(answers.codes):
-        hits = [it == place for it in answers.code]
-        blocks = _counted(answers, hits)
-        other_way = replace(blocks, base=blocks.head, head=blocks.base)
-        rises = map(error_rise, (blocks, other_way))
-        is_beyond = any(not it.note and it.low(level) > 0 for it in rises)
-        if not is_beyond or not _every_process(answers.sides, [it.astype(float) for it in hits]):
-            continue
-        shares = CodeShares(code, *(float(it.mean()) for it in hits))
-        # Whatever fails at one side alone is missing among the answers there.
-        if abs(shares.head - shares.base) > more_fail:
-            unlike.append(shares)
+        hits = [it.code == place for it in answers.sides]
+        base, head = map(_counted, answers.sides, hits, [answers.seconds] * 2)
+        both_ways = (
+            error_rise(Blocks(code, _ONE, *sides, repeats=None))
+            for sides in ((base, head), (head, base))
+        )
+        is_beyond = any(not it.note and it.low(level) > 0 for it in both_ways)
+        if is_beyond and _every_process(answers.sides, hits):
+            unlike.append(CodeShares(code, *(float(it.mean()) for it in hits)))
+    # Whatever fails at one side alone is missing among the answers there.
+    unlike = [it for it in unlike if abs(it.head - it.base) > more_fail]
     return tuple(sorted(unlike, key=lambda it: -abs(it.head - it.base)))
 
 
-def _counted(answers: LabelAnswers, hits: Sequence[NDArray[np.bool_]]) -> Blocks:
+def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
     """With answers of one code in the place of failures."""
-    sides = []
-    for own, hit in zip(answers.sides, hits, strict=True):
-        ok = None if own.thread is None else ~hit
-        counted = replace(own, elapsed_ms=np.zeros(len(hit), np.int64), ok=ok)
-        times = np.bincount(own.block[hit], minlength=answers.seconds)
-        sides.append(Side.of(counted, np.zeros(1, np.int64), times))
-    return Blocks(answers.label, np.zeros(1, np.int64), *sides, repeats=None)
+    ok = None if own.thread is None else ~hit
+    requests = replace(own, elapsed_ms=np.zeros(len(hit), np.int64), ok=ok)
+    return Side.of(requests, _ONE, np.bincount(own.block[hit], minlength=seconds))
 
 
 def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
@@ -146,50 +134,40 @@ def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
     logs = [np.log(np.maximum(it.elapsed_ms, 1)) for it in sides]
     rows = 1 + max(int(it.row.max()) for it in sides)
     n = [np.bincount(it.row, minlength=rows) for it in sides]
-    sums = [np.bincount(it.row, own, rows) for it, own in zip(sides, logs, strict=True)]
-    base, head = (each / np.maximum(many, 1) for each, many in zip(sums, n, strict=True))
+    levels = [
+        np.bincount(it.row, own, rows) / np.maximum(many, 1)
+        for it, own, many in zip(sides, logs, n, strict=True)
+    ]
     weight = n[0] * n[1] / np.maximum(n[0] + n[1], 1)
     weight /= max(weight.sum(), 1.0)
-    change = float(weight @ (head - base))
-    influences = [
-        len(it.row) * (weight / np.maximum(many, 1))[it.row] * (own - level_of[it.row])
-        for it, own, many, level_of in zip(sides, logs, n, (base, head), strict=True)
+    # What each answer adds to its side's mean of weighted rows.
+    adds = [
+        len(own) * (weight / np.maximum(many, 1))[it.row] * (own - level_of[it.row])
+        for it, own, many, level_of in zip(sides, logs, n, levels, strict=True)
     ]
-    error, freedom = _error(sides, influences, answers.seconds)
-    reach = -float(special.stdtrit(freedom, level)) * error
-    middle = (base + head) / 2
-    off = [own - middle[it.row] for it, own in zip(sides, logs, strict=True)]
-    least = math.log1p(SIZE)
-    if abs(change) - reach <= least or not _every_process(sides, off):
-        return None
-    found = Sizes(*(math.exp(float(weight @ it)) for it in (base, head)))
-    return found if abs(found.head - found.base) >= LEAST_BYTES else None
-
-
-def _error(
-    sides: Sequence[Requests], influences: Sequence[Floats], seconds: int
-) -> tuple[float, float]:
-    """(standard error of the change, degrees of freedom). influences: as of error_of_threads."""
     base, head = (
-        np.bincount(it.block, own / len(own), seconds)
-        for it, own in zip(sides, influences, strict=True)
+        np.bincount(it.block, own / len(own), answers.seconds)
+        for it, own in zip(sides, adds, strict=True)
     )
-    of_seconds = error_of_sum(head - base)
-    of_threads = error_of_threads(sides, influences)
-    return joined(of_seconds, of_threads) if of_threads else of_seconds
+    luck = error_of_threads(sides, adds)
+    error, freedom = joined(error_of_sum(head - base), *([luck] if luck else []))
+    reach = -float(special.stdtrit(freedom, level)) * error
+    middle = (levels[0] + levels[1]) / 2
+    off = [own - middle[it.row] for it, own in zip(sides, logs, strict=True)]
+    is_off = abs(float(weight @ (levels[1] - levels[0]))) - reach > math.log1p(SIZE)
+    found = Sizes(*(math.exp(float(weight @ it)) for it in levels))
+    is_off = is_off and abs(found.head - found.base) >= LEAST_BYTES
+    return found if is_off and _every_process(sides, off) else None
 
 
-def _every_process(sides: Sequence[Requests], values: Sequence[Floats]) -> bool:
+def _every_process(sides: Sequence[Requests], values: Sequence[NDArray]) -> bool:
     """Whether the means of all processes of head are beyond those of base's, by CLEAR of how far
     both sides are apart: one process in a state of its own makes a side differ, not its others."""
-    numbers = [it.process for it in sides]
-    if any(it is None for it in numbers):
-        return True
-    processes = 1 + max(int(it.max(initial=0)) for it in numbers)
+    processes = 1 + max(int(it.process.max(initial=0)) for it in sides)
     with np.errstate(invalid="ignore"):  # NaN of a process without answers
         base, head = (
-            np.bincount(it, own, processes) / np.bincount(it, minlength=processes)
-            for it, own in zip(numbers, values, strict=True)
+            np.bincount(it.process, own, processes) / np.bincount(it.process, minlength=processes)
+            for it, own in zip(sides, values, strict=True)
         )
     gap = max(np.min(head) - np.max(base), np.min(base) - np.max(head))
     return bool(gap > CLEAR * abs(np.mean(head) - np.mean(base)))  # never with a NaN

@@ -32,27 +32,19 @@ def last_start_ms(store: Store) -> int | None:
     return last_ms
 
 
-def coin_counts(store: Store, origin_ms: int, by_thread: bool = False) -> dict[str, np.ndarray]:
+def coin_counts(
+    store: Store, origin_ms: int, by_thread: bool = False, of_answers: bool = False
+) -> dict[str, np.ndarray]:
     """Columns label, coin, second (since origin_ms), elapsed_ms, ok, request, n: how many were
     alike. request: the URL without the server; '' where none is known. by_thread: adds the column
-    thread, its name."""
+    thread, its name. of_answers: code and bytes in place of elapsed_ms."""
+    measured = "code, bytes::BIGINT AS bytes" if of_answers else "elapsed_ms::BIGINT AS elapsed_ms"
     request = "request" if is_of_requests(store.layout) else "'' AS request"
     thread = "thread_group || ' ' || number AS thread," if by_thread else ""
     return store.columns(f"""
         SELECT label, coin, {thread} {second_sql(origin_ms)} AS second,
-               elapsed_ms::BIGINT AS elapsed_ms, ok, {request}, count(*) AS n
+               {measured}, ok, {request}, count(*) AS n
         FROM samples WHERE NOT is_transaction GROUP BY ALL""")
-
-
-def answer_counts(store: Store, origin_ms: int, by_thread: bool = False) -> dict[str, np.ndarray]:
-    """Of what did not fail, the columns of `coin_counts` without ok, but with code and bytes in
-    place of elapsed_ms."""
-    request = "request" if is_of_requests(store.layout) else "'' AS request"
-    thread = "thread_group || ' ' || number AS thread," if by_thread else ""
-    return store.columns(f"""
-        SELECT label, coin, {thread} {second_sql(origin_ms)} AS second, code,
-               bytes::BIGINT AS bytes, {request}, count(*) AS n
-        FROM samples WHERE ok AND NOT is_transaction GROUP BY ALL""")
 
 
 def check_coins(store: Store, allowed: Sequence[str], help_: str) -> None:

@@ -17,7 +17,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
@@ -139,21 +138,18 @@ class Compare(OwnLoad):
             own |= {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
             own["measured"] = int(wanted.gate.budget_s)
         scenario.merge({"properties": own})
-        more = {"answers": answers_of(name, scenario), "is_sided": is_sided}
-        self._begin(name, both, len(urls[0]), plan, **more)
+        wanted_answers = answers_of(name, scenario)
+        if sides.VARIABLE in os.environ:  # of a bisect, which asks for times alone
+            wanted_answers = "any"
+        self._begin(name, both, len(urls[0]), plan)
+        self._write(replace(self.record, answers=wanted_answers, is_sided=is_sided))
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
     def _begin(
-        self,
-        name: str,
-        both: Sequence[SideRecord],
-        processes: int,
-        plan: OwnPlanCompared | None,
-        **more: Any,
+        self, name: str, both: Sequence[SideRecord], processes: int, plan: OwnPlanCompared | None
     ) -> None:
-        """Record and log what is compared. processes: of each side. plan: a user's own. more:
-        other fields of the record."""
+        """Record and log what is compared. processes: of each side. plan: a user's own."""
         wanted = self.wanted
         known = CompareRecord(
             *both,
@@ -164,7 +160,6 @@ class Compare(OwnLoad):
             every_s=wanted.settings.every,
             injected=wanted.injected,
             processes=processes,
-            **more,
         )
         if not wanted.urls:
             known = replace(known, cpu=CpuRecord())
