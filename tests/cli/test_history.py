@@ -90,8 +90,14 @@ def test_what_is_no_commit_is_not_given_to_git(tollgate, kept, repo, tmp_path):
         (ratios(48, (STEP, -0.08)), 0, None),
         ([0.0], 0, None),
         ([0.3], 3, "since the anchor"),
+        ([0.0, 0.0, 9.0], 3, "in the newest run"),
+        ([0.0, 9.0, 0.0, 9.0], 3, "in the newest run"),
+        ([0.0, 9.0, 0.0], 0, None),
     ],
-    ids=["nothing", "old", "new", "lasting", "faster", "first", "first and slow"],
+    ids=[
+        *("nothing", "old", "new", "lasting", "faster", "first", "first and slow"),
+        *("one night", "every second night", "the night after"),
+    ],
 )
 def test_the_gate_ends_with_3_for_a_rise_since_the_anchor_and_a_new_step_alone(
     changes, code, reason, tollgate, kept

@@ -43,6 +43,16 @@ def test_a_comparison_leaves_each_deciding_change_with_its_interval_and_both_com
         assert it.unit == ("points" if it.metric == "errors" else "ratio")
 
 
+def test_a_comparison_leaves_by_which_of_its_metrics_it_failed(tmp_path):
+    run, known = judged("compare-fail", tmp_path)
+    findings = known.verdict.executions[0].comparison.gating
+    failed = {it.key for it in findings if it.verdict == "FAIL"}
+    (execution,) = record_of(run, known).executions
+    assert {(it.label, it.metric) for it in execution.measures if it.failed} == failed
+    assert 0 < len(failed) < len(findings)
+    assert {it.failed for it in execution.measures} == {True, False}
+
+
 def test_a_check_leaves_what_it_observed_without_an_anchor(tmp_path):
     run, known = judged("check-pass", tmp_path)
     record = record_of(run, known)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.histories import ANCHOR, changed, measure, nights, noise, record, stepped
+from support.histories import ANCHOR, EFFECTS, changed, measure, nights, noise, record, stepped
 from tollgate.history.series import FALSE_ALARM, executions
 from tollgate.stats.steps import steps
 
@@ -60,6 +60,57 @@ def test_a_rise_that_the_newest_two_runs_prove_is_theirs_and_not_that_of_the_run
     assert found.rise == pytest.approx(0.21)
     (flat,) = only(nights([0.01] * 20)).series
     assert flat.rise == flat.now == pytest.approx(0.01)
+
+
+def gates(*measures, name="sum", metric="p50", before=3):
+    """Whether the newest run gates by the last of its measures, after quiet ones."""
+    quiet = [record(it, measure(name, metric, 0.0)) for it in range(before)]
+    newest = [record(before + at, it) for at, it in enumerate(measures)]
+    (series,) = only([*quiet, *newest]).series
+    return series.gates(NEWEST)
+
+
+@pytest.mark.parametrize("metric", ["typical", "p50", "p95"])
+def test_a_single_run_gates_by_a_time_whose_whole_interval_lies_beyond_four_effects(metric):
+    rng = np.random.default_rng(11)
+    for effects, half in zip(rng.uniform(0.5, 8, 200), rng.uniform(0.01, 1, 200), strict=True):
+        effect = EFFECTS[metric]
+        slow = measure("sum", metric, effects * effect, half * effects * effect)
+        assert gates(slow, metric=metric) == (effects * (1 - half) > 4)
+        assert not gates(replace(slow, failed=False), metric=metric)
+        assert not gates(slow, measure("sum", metric, 0.0), metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["errors", "stalls", "a metric of tomorrow"])
+def test_a_single_run_gates_by_its_fail_of_any_metric_that_is_no_time(metric, monkeypatch):
+    monkeypatch.setitem(EFFECTS, metric, EFFECTS.get(metric, 0.04))
+    slightly = measure("sum", metric, 0.6 * EFFECTS[metric], 0.59 * EFFECTS[metric])
+    assert slightly.failed
+    assert gates(slightly, metric=metric)
+    assert not gates(slightly, measure("sum", metric, 0.0, 0.1), metric=metric)
+    largely = measure("sum", metric, 1.2 * EFFECTS[metric], 0.1 * EFFECTS[metric])
+    assert not gates(replace(largely, failed=False), metric=metric)
+
+
+def test_of_a_record_that_does_not_say_what_failed_the_interval_decides():
+    for value, at_once in ((0.004, True), (0.0025, False)):
+        old = replace(measure("sum", "errors", value, 0.001), failed=None)
+        assert gates(old, metric="errors") == at_once
+    assert gates(replace(measure("sum", "p50", 9.0), failed=None))
+    assert not gates(replace(measure("sum", "p50", 0.21), failed=None))
+
+
+def test_what_is_not_beyond_doubt_is_doubtful_and_does_not_gate():
+    def is_doubtful(*changes, metric="p50"):
+        (series,) = only(nights(changes, metric=metric)).series
+        assert not series.gates(NEWEST)
+        return series.is_doubtful(NEWEST)
+
+    assert is_doubtful(0.0, 0.0, 0.1)  # the newest run alone
+    assert is_doubtful(0.0, *[0.0, 9.0] * 5, 0.0)  # every second run failed
+    assert is_doubtful(0.0, 9.0, *[0.0] * 6)  # one of the newest seven did
+    assert not is_doubtful(0.0, 9.0, *[0.0] * 7)
+    assert not is_doubtful(*[0.04] * 9)
 
 
 def test_a_run_without_an_interval_says_nothing_by_itself():

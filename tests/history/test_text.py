@@ -41,6 +41,28 @@ def test_a_pass_counts_the_runs_that_gate_and_says_where_they_are_too_few_for_a_
         assert said([*others, *nights([0.0] * (runs + 3))[3:]]) == [passed + end]
 
 
+def test_the_answer_names_what_the_table_does_not_pass():
+    def verdicts(*changes, metric="p50"):
+        (found,) = executions(nights(changes, metric=metric))
+        return [it.split()[0] for it in text.lines(found, NEWEST, lambda *_: []) if " sum " in it]
+
+    for changes, metric, verdict, end in (
+        ([0.0] * 4 + [9.0], "p50", "FAIL", ": +900.0 % (+898.0 % to +902.0 %)"),
+        ([0.0] * 4 + [0.4], "errors", "FAIL", ": +40.00 points (+38.00 points to +42.00 points)"),
+        ([0.0] * 4 + [0.1], "p50", "INCONCLUSIVE", "+10.0 % (+8.0 % to +12.0 %) in the newest run"),
+        ([0.0, 9.0] * 5 + [0.0], "p50", "INCONCLUSIVE", "; 3 of the newest 7 runs failed"),
+        ([0.0] * 5, "p50", "PASS", ""),
+    ):
+        assert verdicts(*changes, metric=metric) == [verdict]
+        first, *more = said(nights(changes, metric=metric))
+        assert first.startswith("FAIL: 1 reason" if verdict == "FAIL" else "PASS: no")
+        assert ("beyond doubt" in first) == (verdict == "INCONCLUSIVE")
+        assert [it.split()[:5] for it in more] == [
+            [verdict, "compare:", metric, "of", "sum"] for _ in more
+        ]
+        assert [it.endswith(end) for it in more] == [True] * (verdict != "PASS")
+
+
 def test_a_pass_counts_the_runs_since_the_last_step():
     changes = np.expm1(stepped(48, (40, -0.06)) + noise(np.random.default_rng(1), 48, wild=0))
     (passed,) = said(nights(changes))

@@ -19,12 +19,14 @@ POINTS = ("stalls", "errors")
 
 
 def measure(label, metric, value, half=0.02, effect=True):
-    """Of a comparison; without an effect milliseconds of a check."""
+    """Of a comparison, which fails by it where a default one would; without an effect milliseconds
+    of a check."""
     if not effect:
         return Measure(label, metric, "ms", float(value), value - half, value + half, None)
     unit = "points" if metric in POINTS else "ratio"
-    low, high = float(value - half), float(value + half)
-    return Measure(label, metric, unit, float(value), low, high, EFFECTS[metric])
+    low, high, effect = float(value - half), float(value + half), EFFECTS[metric]
+    failed = low > 0 and high >= effect and bool(value >= effect / 2)
+    return Measure(label, metric, unit, float(value), low, high, effect, failed)
 
 
 def record(night, *measures, commit=None, anchor=ANCHOR, setup="s", kind="compare", **environment):

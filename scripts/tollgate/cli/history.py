@@ -35,7 +35,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--gate",
         action="store_true",
         help=f"exit with {ExitCode.FAIL:d} for a rise beyond the effect since the anchor, a new "
-        "step upwards, or another FAIL of the newest run",
+        "step upwards, or a FAIL of the newest run that needs no other night",
     )
     parser.add_argument(
         "--newest", type=_count, default=7, metavar="N", help="a step counts for N runs (7)"

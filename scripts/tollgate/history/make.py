@@ -73,6 +73,7 @@ def _compared(name: str, found: Comparison) -> HistoryExecution:
             high=_digits(it.high),
             # Of a short request it depends on base's time; no step may on the chance of a night.
             effect=float(f"{settings.effect_of(it.metric, it.base):.2g}"),
+            failed=it.verdict == FAIL,
         )
         for it in found.gating
         if it.change is not None

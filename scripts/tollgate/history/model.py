@@ -53,11 +53,17 @@ class Measure:
     effect: Positive | None
     """The smallest rise that mattered to the comparison, in the same unit, with two digits; null of
     other runs."""
+    failed: bool | None = None
+    """Whether the comparison failed by it; null of other runs, and where nobody recorded it."""
 
     @property
     def level(self) -> float:
         """What a series follows: a change as a factor, so that its steps are shares of it."""
         return 1 + self.value if self.effect is not None else self.value
+
+    def is_beyond(self, effects: float) -> bool:
+        """Whether the whole interval lies above so many effects."""
+        return None not in (self.low, self.effect) and self.low > effects * self.effect
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from tollgate.compare.model import CPU, PERCENTILES, TYPICAL
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
 from tollgate.stats.changes import LEAST
@@ -28,6 +29,9 @@ _OF_EFFECT = 0.5
 RECENT = 10
 #: Runs whose own intervals suffice, where there are as many.
 _CERTAIN = 2
+#: A single run's FAIL of one of these has to be beyond so many effects, for a night can be slow by
+#: chance; that of any other metric, as of errors and stalls, suffices.
+_TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU), 4
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,28 @@ class Series:
     def _are_certain(self) -> bool:
         newest = [it.low for it in self.measures[-_CERTAIN:]]
         return all(low is not None and low > self.effect for low in newest)
+
+    def failed_at_once(self, newest: int) -> int:
+        """How many of the newest runs failed so clearly that each suffices by itself."""
+        return sum(map(self._suffices, self.measures[-newest:]))
+
+    def _suffices(self, measure: Measure) -> bool:
+        if self.metric in _TIMES:
+            return measure.failed is not False and measure.is_beyond(_FAR)
+        return measure.is_beyond(1) if measure.failed is None else measure.failed
+
+    def gates(self, newest: int) -> bool:
+        """Whether anything of it fails the gate. newest: of so many runs each step counts."""
+        fails = self.is_current and self.failed_at_once(1) > 0
+        return fails or self.is_risen or bool(self.newly_risen(newest))
+
+    def is_doubtful(self, newest: int) -> bool:
+        """Whether it does not gate, and not since nothing has risen: it lies above the effect, or
+        the newest run does, or one of the newest runs failed so clearly."""
+        if self.effect is None or not self.is_current or self.gates(newest):
+            return False
+        highest = max(self.now, self.measures[-1].value)
+        return highest > self.effect or self.failed_at_once(newest) > 0
 
     def newly_risen(self, newest: int) -> tuple[Step, ...]:
         """Upward steps that the newest so many runs made certain; they gate."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tollgate.base.text import format_number, one_line
 from tollgate.history.model import POINTS, Measure
 from tollgate.history.series import Execution, Move, Series
-from tollgate.judge.verdicts import FAIL, PASS, unit_suffix
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, unit_suffix
 from tollgate.record.environment import Environment
 from tollgate.report.table import CODE, INFORMATIONAL, VERDICT, Column, Table, to_console
 from tollgate.stats.steps import Step
@@ -37,6 +37,9 @@ def _risen(execution: Execution, newest: int) -> Iterator[str]:
                 f"{where} has risen by {_change(each, each.rise)} since the anchor: more "
                 f"than the effect of {limit.lstrip('+')}, beyond doubt"
             )
+        elif each.is_current and each.failed_at_once(1):
+            newest_run = _measured(each, each.measures[-1])
+            yield f"{where} failed in the newest run, beyond doubt: {newest_run}"
         for step in each.newly_risen(newest):
             ago = len(each.measures) - 1 - step.seen
             when = f"{_runs(ago)} ago" if ago else "with the newest run"
@@ -86,7 +89,9 @@ def _table(execution: Execution, newest: int) -> Table:
 def _verdict(series: Series, newest: int) -> str:
     if series.effect is None:
         return INFORMATIONAL
-    return FAIL if series.is_risen or series.newly_risen(newest) else PASS
+    if series.gates(newest):
+        return FAIL
+    return INCONCLUSIVE if series.is_doubtful(newest) else PASS
 
 
 def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
@@ -158,10 +163,25 @@ def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> I
     """The gate's answer. found: its reasons."""
     if not found:
         steps = "; ".join(dict.fromkeys(_no_step(it, newest) for it in gating))
-        yield f"{PASS}: nothing has risen since the anchor beyond its effect; {steps}"
+        doubts = [*dict.fromkeys(it for each in gating for it in _doubts(each, newest))]
+        what = "nothing has risen since the anchor beyond its effect"
+        if doubts:
+            what = "no rise since the anchor beyond its effect is beyond doubt"
+        yield f"{PASS}: {what}; {steps}"
+        yield from (f"  {INCONCLUSIVE} {one_line(it)}" for it in doubts)
         return
     yield f"{FAIL}: {len(found)} reason{'s' * (len(found) > 1)}"
     yield from (f"  {FAIL} {it}" for it in found)
+
+
+def _doubts(execution: Execution, newest: int) -> Iterator[str]:
+    for each in execution.series:
+        if each.is_doubtful(newest):
+            since = f"{_change(each, each.now)} since the anchor"
+            now = f"{_measured(each, each.measures[-1])} in the newest run"
+            text = f"{execution.name}: {each.name} {since}, {now}"
+            failed, runs = each.failed_at_once(newest), min(newest, len(each.measures))
+            yield f"{text}; {failed} of the newest {_runs(runs)} failed" if failed else text
 
 
 def _no_step(execution: Execution, newest: int) -> str:
