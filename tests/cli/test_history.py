@@ -250,3 +250,25 @@ def test_a_fail_that_is_no_metric_fails_the_gate(tollgate, kept):
 def test_an_empty_anchor_is_refused(refusal, kept):
     said = refusal("history", kept(nights([0.0])), "--anchor", "")
     assert said == "tollgate: --anchor is empty: name the release\n"
+
+
+def test_a_newer_run_that_failed_before_it_measured_anything_fails_the_gate(tollgate, kept):
+    quiet, lost = nights([0.0] * 4), "compare: every request of sum to head failed"
+    dead = replace(record(4), executions=(), verdict="FAIL", failed=(lost,))
+    for each, said in ((dead, lost), (replace(dead, failed=()), "it failed, and measured nothing")):
+        code, out, _ = tollgate("history", kept([*quiet, each], f"with {said[:2]}"), "--gate")
+        assert (code, out.splitlines()[-1]) == (3, f"  FAIL {dead.run}: {said}")
+    mended = kept([*quiet, dead, *nights([0.0] * 6)[5:]], "mended")
+    assert tollgate("history", mended, "--gate")[0] == 0
+    other = kept([*quiet, replace(dead, kind="soak")], "other")
+    assert tollgate("history", other, "--gate")[0] == 0
+
+
+def test_what_the_newest_run_lacks_is_named_until_it_is_old(tollgate, kept):
+    quiet = nights([0.0] * 4)
+    for runs, is_named in ((1, True), (7, False)):
+        others = [record(4 + it, measure("list", "p50", 0.0)) for it in range(runs)]
+        _, out, _ = tollgate("history", kept([*quiet, *others], f"{runs}"))
+        line = "  INCONCLUSIVE compare: p50 of sum was not measured by the newest run"
+        assert (line in out.splitlines()) == is_named
+        assert [it.split()[0] for it in out.splitlines() if "  sum  " in it] == ["informational"]

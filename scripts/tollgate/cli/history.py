@@ -82,7 +82,8 @@ def show(arguments: argparse.Namespace) -> int:
         print(*text.lines(each, arguments.newest, log, colour), "", sep="\n")
     if not gating:
         return ExitCode.PASS
-    reasons = text.reasons(gating, arguments.newest)
+    failed = () if run else series.failed_since(records, gating)
+    reasons = text.reasons(gating, arguments.newest, failed)
     print(*text.summary(gating, reasons, arguments.newest), sep="\n")
     return ExitCode.FAIL if arguments.gate and reasons else ExitCode.PASS
 

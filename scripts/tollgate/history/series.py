@@ -17,6 +17,7 @@ import numpy as np
 from tollgate.compare.model import CPU, PERCENTILES, TYPICAL
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
+from tollgate.judge.verdicts import FAIL
 from tollgate.stats.changes import LEAST
 from tollgate.stats.steps import BEFORE, Step, is_above, steps
 
@@ -202,6 +203,19 @@ def executions(
     gating = sum(len(it.series) for it in found if it.anchor)
     found = [_with_steps(it, gating if it.anchor else len(it.series)) for it in found]
     return [it for it in found if run in (None, it.runs[-1][0].id)]
+
+
+def failed_since(
+    records: Sequence[HistoryRecord], gating: Sequence[Execution]
+) -> list[HistoryRecord]:
+    """The runs that failed without a measure of theirs, after the newest that gate. records: oldest
+    first."""
+    newest = {it.kind: it.runs[-1][0].began for it in gating}
+    return [
+        it
+        for it in records
+        if it.verdict == FAIL and not it.executions and it.began > newest.get(it.kind, it.began)
+    ]
 
 
 def _is(side: SideRecord, wanted: str) -> bool:

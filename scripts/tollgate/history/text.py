@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tollgate.base.text import format_number, one_line
-from tollgate.history.model import POINTS, Measure
+from tollgate.history.model import POINTS, HistoryRecord, Measure
 from tollgate.history.series import Execution, Move, Series
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, unit_suffix
 from tollgate.record.environment import Environment
@@ -19,12 +19,15 @@ _SHORT = 7
 _COLUMNS = (Column("", VERDICT), Column("label", CODE), Column("metric"))
 
 
-def reasons(gating: Sequence[Execution], newest: int) -> list[str]:
+def reasons(
+    gating: Sequence[Execution], newest: int, failed: Sequence[HistoryRecord] = ()
+) -> list[str]:
     """Why the gate fails: a line for each series that has risen, and for each other FAIL of the
-    newest runs. newest: of so many runs each step counts."""
+    newest runs. newest: of so many runs each step counts. failed: newer runs without measures."""
     found = [it for each in gating for it in _risen(each, newest)]
-    runs = (each.runs[-1][0] for each in gating)
+    runs = [*(each.runs[-1][0] for each in gating), *failed]
     found += (f"{it.run}: {text}" for it in runs for text in it.failed)
+    found += (f"{it.run}: it failed, and measured nothing" for it in failed if not it.failed)
     return [*dict.fromkeys(map(one_line, found))]
 
 
@@ -87,7 +90,7 @@ def _table(execution: Execution, newest: int) -> Table:
 
 
 def _verdict(series: Series, newest: int) -> str:
-    if series.effect is None:
+    if series.effect is None or not series.is_current:
         return INFORMATIONAL
     if series.gates(newest):
         return FAIL
@@ -176,6 +179,8 @@ def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> I
 
 def _doubts(execution: Execution, newest: int) -> Iterator[str]:
     for each in execution.series:
+        if not each.is_current and each.at[-1] >= len(execution.runs) - newest:
+            yield f"{execution.name}: {each.name} was not measured by the newest run"
         if each.is_doubtful(newest):
             since = f"{_change(each, each.now)} since the anchor"
             now = f"{_measured(each, each.measures[-1])} in the newest run"
