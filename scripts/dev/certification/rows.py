@@ -1,8 +1,8 @@
 """Finished runs to the rows of the certification, beside two simpler gates. Pure.
 
-Runs are judged again, by what the gate is today (`judged`), stalls with it, of which earlier runs
-promised nothing: so runs of earlier days add to those of later ones. One that an earlier gate ended
-before today's has decided is left out.
+Runs are judged again, by what the gate is today (`judged`), stalls and tail with it, of which
+earlier runs promised nothing: so runs of earlier days add to those of later ones. One that an
+earlier gate ended before today's has decided is left out.
 
 What is counted is a verdict of FAIL: a false positive where head is like base (A/A), a find where
 it is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
@@ -42,7 +42,7 @@ from certification.resample import FEWEST_PAIRS, Apply, Looks, Pool, gate_of, se
 from certification.store import BROKEN, Run
 from tollgate.compare.decide import close
 from tollgate.compare.milliseconds import percentile
-from tollgate.compare.model import ALL_LABELS, STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.model import ALL_LABELS, STALLS, TAIL, Blocks, Gate, GateSettings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -56,7 +56,8 @@ def promised(run: Run) -> tuple[GateSettings, Looks]:
     """What the gate promised in this run, and when it looked."""
     others = ("first_s", "every_s", "mode", "processes")
     settings = {name: it for name, it in run.promise.items() if name not in others}
-    of_before = () if "stall_effect" in settings else (STALLS,)
+    later = {"tail_effect": TAIL, "stall_effect": STALLS}
+    of_before = [it for effect, it in later.items() if effect not in settings]
     settings["gates"] = tuple(dict.fromkeys((*settings["gates"], *of_before)))
     settings["labels"] = tuple(settings["labels"])
     return GateSettings(**settings), (run.promise["first_s"], run.promise["every_s"])

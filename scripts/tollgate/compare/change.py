@@ -6,17 +6,18 @@ import math
 
 from tollgate.compare.errors import ShareRise, error_rise
 from tollgate.compare.estimates import LogRatio, mean_ratio, percentile_ratio
-from tollgate.compare.model import ERRORS, PERCENTILES, SHARES, STALLS, TYPICAL, Blocks
+from tollgate.compare.model import ERRORS, PERCENTILES, SHARES, STALLS, TAIL, TYPICAL, Blocks
 from tollgate.compare.stalls import stall_rise
+from tollgate.compare.tail import TailRise, tail_rise
 from tollgate.compare.typical import typical_ratio
 
-#: Both have: base, head: the two values, ms or shares. value: the change. note: why there is none,
+#: All have: base, head: the two values, ms or shares. value: the change. note: why there is none,
 #: or "". coarse: by how much whole milliseconds may falsify the value, either way and however many
 #: samples there are; both ends of the interval allow for it. among: between which of them the
 #: values lie, for people. lasting: the share of the error that no time takes away. limit_ms: beyond
 #: which an answer stalls. low, high: the end of a one-sided interval that misses the truth with
 #: probability `level`.
-MetricChange = LogRatio | ShareRise
+MetricChange = LogRatio | ShareRise | TailRise
 
 
 def change_of(blocks: Blocks, metric: str, is_tossed: bool = True) -> MetricChange:
@@ -25,6 +26,8 @@ def change_of(blocks: Blocks, metric: str, is_tossed: bool = True) -> MetricChan
         return error_rise(blocks)
     if metric == STALLS:
         return stall_rise(blocks, is_tossed)
+    if metric == TAIL:
+        return tail_rise(blocks, is_tossed)
     if metric == TYPICAL:
         return typical_ratio(blocks, is_tossed)
     if metric in PERCENTILES:

@@ -15,8 +15,8 @@ first known to be small: of +3.5 % at an effect of 5 % the first is true once 3.
 standard errors, and the second once 1.5 % are some two.
 
 What was decided stays, but for a later failure, which outweighs a pass, and an improvement, which
-adds to one: the intervals hold at all looks together. A pass of stalls is only as good as the last
-look: a stall that had not yet come is in no interval.
+adds to one: the intervals hold at all looks together. A pass of stalls and of tail is only as good
+as the last look: a stall that had not yet come is in no interval.
 
 Where each side has several processes, both a failure and an improvement need all of them
 (compare/processes.py): until then the one stays OPEN, and the other is a pass.
@@ -24,10 +24,10 @@ Where each side has several processes, both a failure and an improvement need al
 False alarms. Low ends share one error over all gating metrics and labels: Holm's procedure (1979),
 by looks as Maurer and Bretz do it (2013, "Multiple testing in group sequential trials using
 graphical approaches"): of m hypotheses each is tested at 1/m of the error, and once one is refused
-for good, the others at 1/(m - 1); one of stalls counts as a tenth (WEIGHTS). A pass needs no such
-correction, since a run passes only where everything does (Berger 1982, intersection-union test): a
-rise in any one metric is missed at most at the rate of misses. That makes high ends less strict
-than low ones, and runs without a change shorter.
+for good, the others at 1/(m - 1); one of stalls or tail counts as a tenth (WEIGHTS). A pass needs
+no such correction, since a run passes only where everything does (Berger 1982, intersection-union
+test): a rise in any one metric is missed at most at the rate of misses. That makes high ends less
+strict than low ones, and runs without a change shorter.
 
 Where more than a twentieth of one side's requests fail, its times are those of other work, and
 only its errors can be judged. And both ends of an interval allow for JMeter's whole milliseconds
@@ -39,7 +39,7 @@ load, by their numbers and times alone (compare/power.py): such a metric may fai
 open at the end it is informational. Nothing else would ever pass, and the choice knows nothing of
 how head differs from base.
 
-Gating are typical, p50, p95, stalls and errors. cpu is informational unless it is named
+Gating are typical, p50, p95, tail, stalls and errors. cpu is informational unless it is named
 (docs/compare.md says why). p99 and mean are informational: of a log-normal
 shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
 mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
@@ -70,6 +70,7 @@ from tollgate.compare.model import (
     PASS,
     SHARES,
     STALLS,
+    TAIL,
     Blocks,
     Finding,
     Gate,
@@ -77,6 +78,7 @@ from tollgate.compare.model import (
 )
 from tollgate.compare.pooled import all_of, unlike_of
 from tollgate.compare.processes import ProcessSpread, spread
+from tollgate.compare.tail import FEW_TIMES, UNSURE, TailRise
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 # An extrapolation to more than so many times the samples is no figure.
@@ -140,6 +142,21 @@ def shared(found: Finding, spread_of: Callable[[], ProcessSpread | None]) -> Fin
     return found
 
 
+def usual(
+    found: Finding, change: MetricChange, spread_of: Callable[[], ProcessSpread | None], at_s: float
+) -> Finding:
+    """The finding of tail after a question to base, whether it loses as much now and then."""
+    if found.verdict != OPEN or not isinstance(change, TailRise) or change.note:
+        return found
+    is_usual = change.times_usual < 1 and change.low(UNSURE) <= 0
+    if not is_usual and change.times_usual < FEW_TIMES and (each := spread_of()):
+        is_usual = not each.is_slower
+    if not is_usual:
+        return found
+    reason = "of the size of what base itself loses in its slowest seconds"
+    return replace(found, verdict=PASS, reason=reason, at_s=at_s, more_s=None)
+
+
 def _times_longer(
     value: float,
     reach: tuple[float, float],
@@ -183,11 +200,11 @@ def _too_coarse(change: MetricChange, effect: float) -> str:
 
 def weighed(before: Finding | None, now: Finding, is_like: bool) -> Finding:
     """What stays: the first decision, but for a failure or an improvement after a pass, and a pass
-    of stalls. is_like: whether both sides did the same work; if they do no longer, what held of its
-    times is void."""
+    of stalls and tail. is_like: whether both sides did the same work; if they do no longer, what
+    held of its times is void."""
     if before is None or not before.decided or now.verdict == FAIL != before.verdict:
         return now
-    if before.verdict != FAIL and (not is_like or now.metric == STALLS):
+    if before.verdict != FAIL and (not is_like or now.metric in (STALLS, TAIL)):
         return now
     if before.verdict == PASS and now.verdict == IMPROVED:
         return now
@@ -204,9 +221,9 @@ def amount(metric: str, change: float) -> str:
 Key = tuple[str, str]
 
 #: What a metric takes of the error, beside 1 of any other (the weights of Holm 1979). Each spell of
-#: head alone halves the odds of stalls, so that three or four more make up for a tenth; a rise of a
-#: response time would be found later in every run.
-WEIGHTS = {STALLS: 0.1}
+#: head alone halves the odds of stalls and tail, so that three or four more make up for a tenth; a
+#: rise of a response time would be found later in every run.
+WEIGHTS = {STALLS: 0.1, TAIL: 0.1}
 
 #: The part of the error of a PASS that `errors` has as long as nothing has failed, at all looks
 #: together: a look without a failure has none before it, so that another look makes no PASS
@@ -258,7 +275,8 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
         found = replace(found, gates=key in lows, refused=key in refused)
         if found.gates:
             found = decided(found, change, lows[key], miss, settings, at_s)
-            found = shared(found, partial(_spread, key, of_label, of_cpu))
+            spread_of = partial(_spread, key, of_label, of_cpu)
+            found = usual(shared(found, spread_of), change, spread_of, at_s)
         findings.append(weighed(before.get(key), found, not unlike[key]))
     return replace(gate, looks_s=looks_s, findings=tuple(findings))
 

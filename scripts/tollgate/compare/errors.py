@@ -66,13 +66,13 @@ class ShareRise:
         base, head = self.failed
         if not head:
             return -ShareRise(self.failed[::-1], self.n[::-1], self.deff).high(level)
-        share = _at_least(head / self.deff, (base + head) / self.deff, level)
+        share = at_least(head / self.deff, (base + head) / self.deff, level)
         return (base + head) * (share / self.n[1] - (1 - share) / self.n[0])
 
     def high(self, level: float) -> float:
         (base_failed, head_failed), (base_n, head_n) = self.failed, self.n
-        least = _at_least(base_failed / self.deff, base_n / self.deff, level)
-        most = 1 - _at_least((head_n - head_failed) / self.deff, head_n / self.deff, level)
+        least = at_least(base_failed / self.deff, base_n / self.deff, level)
+        most = 1 - at_least((head_n - head_failed) / self.deff, head_n / self.deff, level)
         return self.value + math.hypot(most - self.head, self.base - least)
 
 
@@ -117,6 +117,6 @@ def _design_effect(blocks: Blocks, failed: tuple[int, ...], n: tuple[int, ...]) 
     return max(1.0, error**2 / independent)
 
 
-def _at_least(hits: float, n: float, level: float) -> float:
+def at_least(hits: float, n: float, level: float) -> float:
     """Clopper and Pearson's lower bound of a share, for sizes that need not be whole."""
     return float(special.betaincinv(hits, n - hits + 1, level)) if hits > 0 else 0.0

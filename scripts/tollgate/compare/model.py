@@ -26,6 +26,8 @@ PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 ERRORS = "errors"
 #: Share of the answers that take far longer than base's p95 (compare/stalls.py).
 STALLS = "stalls"
+#: What slow answers lose: the mean of times that count as base's median at least (compare/tail.py).
+TAIL = "tail"
 #: Metrics that are shares of a label's requests; the others are times.
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
@@ -34,15 +36,15 @@ TYPICAL = "typical"
 CPU = "cpu"
 #: What head may answer: anything, or the same as base.
 Answers = Literal["any", "same"]
-Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors", "cpu"]
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "tail", "stalls", "errors", "cpu"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 #: Those of each label.
 OF_LABEL: tuple[Metric, ...] = METRICS[:-1]
 #: The label that stands for all requests together, and what of a mix is compared of it.
 ALL_LABELS = "all labels"
-OF_ALL: tuple[Metric, ...] = (TYPICAL, STALLS, ERRORS)
+OF_ALL: tuple[Metric, ...] = (TYPICAL, TAIL, STALLS, ERRORS)
 #: Those that decide unless modules.compare says otherwise.
-GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
+GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", TAIL, STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
 # them, INFORMATIONAL stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
@@ -66,6 +68,8 @@ class GateSettings:
     """The smallest rise of a response time that matters, as a share of it."""
     typical_effect: Positive = 0.02
     """The smallest rise of the typical request's time that matters, as a share of it."""
+    tail_effect: Positive = 0.05
+    """The smallest rise of the mean time of slow answers that matters, as a share of it."""
     cpu_effect: Positive = 0.02
     """The smallest rise of the CPU time of an answered request that matters, as a share of it."""
     error_effect: Half = 0.002
@@ -101,6 +105,7 @@ class GateSettings:
         own = {
             TYPICAL: self.typical_effect,
             CPU: self.cpu_effect,
+            TAIL: self.tail_effect,
             STALLS: self.stall_effect,
             ERRORS: self.error_effect,
         }

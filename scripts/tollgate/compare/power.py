@@ -40,11 +40,13 @@ from tollgate.compare.model import (
     PERCENTILES,
     SHARES,
     STALLS,
+    TAIL,
     TYPICAL,
     GateSettings,
     Metric,
     Requests,
 )
+from tollgate.compare.stalls import SLOW
 from tollgate.compare.typical import SHORT_MS, off_level
 from tollgate.stats.sequential import nominal_level
 
@@ -236,6 +238,11 @@ def _needed(metric: str) -> int:
 
 def _spread(metric: str, times: Requests) -> tuple[float, float]:
     """(ms, the standard deviation that one sample adds to its logarithm) of a metric."""
+    if metric == TAIL:
+        middle, most = np.quantile(times.elapsed_ms, (0.5, 0.95))
+        # What a rehearsal has beyond it is that of cold processes.
+        slower = np.clip(times.elapsed_ms, max(middle, HALF_MS), SLOW * max(most, HALF_MS))
+        return float(slower.mean()), float(slower.std() / slower.mean())
     if metric not in PERCENTILES:
         found = off_level([times], REHEARSED_OF_ROW)
         # Both ends of a request are whole milliseconds.

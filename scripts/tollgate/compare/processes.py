@@ -22,7 +22,7 @@ import numpy as np
 
 from tollgate.base.fields import WRITTEN
 from tollgate.compare.change import as_share, change_of
-from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks, Metric
+from tollgate.compare.model import PERCENTILES, STALLS, TAIL, TYPICAL, Blocks, Metric
 
 #: NaN where a process has too few samples.
 Levels = tuple[float | None, ...]
@@ -63,7 +63,7 @@ class ProcessSpread:
 
 def spread(blocks: Blocks, metric: str) -> ProcessSpread | None:
     """Of a response time or of stalls; None of a single process a side, and of other metrics."""
-    if metric not in (TYPICAL, *PERCENTILES, STALLS) or (processes := blocks.processes) == 1:
+    if metric not in (TYPICAL, *PERCENTILES, TAIL, STALLS) or (processes := blocks.processes) == 1:
         return None
     sides = (
         tuple(

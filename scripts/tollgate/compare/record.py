@@ -21,15 +21,18 @@ from tollgate.record.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; what can't be read as today's is refused.
-VERSION = 4
+VERSION = 5
 #: What earlier versions promised without saying so: of 1 nothing of the typical request, and to
-#: measure on; of 1 and 2 nothing of stalls, and of none of them anything of CPU time.
-_PROMISED_BY_3 = {"cpu_effect": GateSettings.cpu_effect}
+#: measure on; of 1 and 2 nothing of stalls, of 1 to 3 of CPU time, and of none of them anything of
+#: tail.
+_PROMISED_BY_4 = {"tail_effect": GateSettings.tail_effect}
+_PROMISED_BY_3 = {"cpu_effect": GateSettings.cpu_effect} | _PROMISED_BY_4
 _PROMISED_BY_2 = {"stall_effect": GateSettings.stall_effect} | _PROMISED_BY_3
 _PROMISED_BY = {
     1: {"typical_effect": GateSettings.typical_effect, "fail_fast": False} | _PROMISED_BY_2,
     2: _PROMISED_BY_2,
     3: _PROMISED_BY_3,
+    4: _PROMISED_BY_4,
     VERSION: {},
 }
 

@@ -26,6 +26,7 @@ from tollgate.compare.model import (
     OF_LABEL,
     OPEN,
     PASS,
+    TAIL,
     TYPICAL,
     Blocks,
     Finding,
@@ -117,6 +118,14 @@ class Comparison:
         return tuple(
             it for it in known if it.low > effect_of(it.metric, it.base) and it.metric not in unsure
         )
+
+    @property
+    def as_usual(self) -> tuple[Finding, ...]:
+        """Those of tail that pass by what base itself loses: no rise as large as the effect is
+        ruled out."""
+        effect_of = self.gate.settings.effect_of
+        passed = (it for it in self.gating if (it.metric, it.verdict) == (TAIL, PASS))
+        return tuple(it for it in passed if it.high >= effect_of(TAIL, it.base))
 
     @property
     def is_decided(self) -> bool:

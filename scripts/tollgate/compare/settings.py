@@ -110,6 +110,8 @@ class CompareSettings:
     """The smallest rise of a response time that matters."""
     typical_effect: Share = GateSettings.typical_effect
     """The same of the typical request."""
+    tail_effect: Share = GateSettings.tail_effect
+    """The same of the mean time of slow answers."""
     cpu_effect: Share = GateSettings.cpu_effect
     """The same of the CPU time of an answered request."""
     error_effect: HalfShare = GateSettings.error_effect

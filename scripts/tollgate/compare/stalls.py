@@ -29,7 +29,7 @@ from tollgate.compare.model import STALLS, Blocks, Side
 from tollgate.compare.threads import design_effect
 
 Ints = NDArray[np.int64]
-_SIDES = operator.attrgetter("base"), operator.attrgetter("head")
+SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 
 #: An answer is slow beyond so many times base's p95 in its first seconds.
 SLOW, AFTER_S = 3.0, 60
@@ -43,7 +43,7 @@ def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
     parts = [(it, _limit_ms(it)) for it in blocks.parts or (blocks,)]
     known = [(it, limit_ms) for it, limit_ms in parts if not math.isnan(limit_ms)]
     counted = known or parts
-    of_sides = [[(side(it), it.values_ms, by) for it, by in counted] for side in _SIDES]
+    of_sides = [[(side(it), it.values_ms, by) for it, by in counted] for side in SIDES]
     slow = [np.sum([_slow(*it) for it in own], axis=0) for own in of_sides]
     note = cannot_tell(blocks, STALLS, 1, is_tossed)
     if not note and not known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tollgate.base.text import format_duration, format_number, some_of
 from tollgate.compare.model import (
@@ -14,6 +15,8 @@ from tollgate.compare.model import (
     METRICS,
     PASS,
     SHARES,
+    STALLS,
+    TAIL,
     Finding,
 )
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
@@ -101,16 +104,33 @@ def verdict(finding: Finding) -> str:
 
 
 def beyond(comparison: Comparison, is_short: bool = False) -> str:
-    """What a PASS has no say on: `not decided, as was known before the load: p95 of find;
+    """What a PASS does not say: `not decided, as was known before the load: p95 of find;
     informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)`; empty for
     nothing. is_short: counts many metrics that it would name."""
-    said = [
-        f"{name(it)} {change(it, it.change, effect)} (at least {change(it, it.low, effect)})"
-        for it in comparison.beyond
-        for effect in [effect_of(comparison, it)]
+    passed = (it for it in comparison.gating if it.metric in (STALLS, TAIL) and it.verdict == PASS)
+    parts = {
+        "worse beyond doubt, by less than what matters": _ends(comparison, passed, "low"),
+        "of the size of what base itself loses in its slowest seconds": _ends(
+            comparison, comparison.as_usual, "high"
+        ),
+        "informational, and worse beyond doubt": _ends(comparison, comparison.beyond, "low"),
+    }
+    worse = (f"{what}: {', '.join(said)}" for what, said in parts.items() if said)
+    return "; ".join(filter(None, (_undecided(comparison, is_short), *worse)))
+
+
+def _ends(
+    comparison: Comparison, findings: Iterable[Finding], end: Literal["low", "high"]
+) -> list[str]:
+    """`mean of sum +288.0 % (at least +90.0 %)`, each; those of low ends that lie above no
+    change."""
+    bound = {"low": "at least", "high": "at most"}[end]
+    return [
+        f"{name(it)} {change(it, it.change, effect)} ({bound} {change(it, least_or_most, effect)})"
+        for it in findings
+        for effect, least_or_most in [(effect_of(comparison, it), getattr(it, end))]
+        if least_or_most > 0
     ]
-    worse = f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
-    return "; ".join(filter(None, (_undecided(comparison, is_short), worse)))
 
 
 def unlike(comparison: Comparison) -> str:

@@ -107,7 +107,7 @@ def _ruled_out(comparison: Comparison) -> str:
     """`, of search alone: ruled out is a rise of p50 by 5 %, of errors by 0.2 points`. No labels
     where all gate."""
     settings, gating = comparison.gate.settings, comparison.gating
-    gating = [it for it in gating if it.decided]
+    gating = [it for it in gating if it.decided and it not in comparison.as_usual]
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     rises = [

@@ -130,7 +130,7 @@ def times(comparison: Comparison) -> Table:
         f"{100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, or head "
         "is better; red: head is worse beyond doubt; grey: informational. Values are those of "
         "short pieces of time, without the fifth of the pieces with the most extreme ones at "
-        "either end."
+        "either end; of tail, the mean of answers that count as base's median at least, of all."
     )
     return _findings(caption, findings, comparison)
 
