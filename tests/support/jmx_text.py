@@ -12,7 +12,8 @@ GUI = {
     **{"HTTPSamplerProxy": "HttpTestSampleGui", "ConstantTimer": "ConstantTimerGui"},
     **dict.fromkeys(("JSR223PostProcessor", "JSR223Sampler", "CSVDataSet"), "TestBeanGUI"),
     **{"GenericController": "LogicControllerGui", "InterleaveControl": "InterleaveControlGui"},
-    **{"RandomOrderController": "RandomOrderControllerGui", "RegexExtractor": "RegexExtractorGui"},
+    **{f"{kind}Controller": f"{kind}ControllerGui" for kind in ("RandomOrder", "Throughput")},
+    **{"CounterConfig": "CounterConfigGui", "RegexExtractor": "RegexExtractorGui"},
     "HeaderManager": "HeaderPanel",
 }
 
