@@ -290,6 +290,10 @@ LOADS = {
     "Ultimate of none": (users([(0, 0, 5, 10, 5)]), None),
     "unknown": (group(own("u", "/u"), name="u", threads="${__groovy(vars.get('n'))}"), 1),
     "arrivals": (plugin_group(own("u", "/u"), kind="Arrivals", name="u", TargetLevel=50), 1),
+    "arrivals of none": (
+        plugin_group(own("u", "/u"), kind="Arrivals", name="u", TargetLevel=0),
+        None,
+    ),
     "unknown rows": (users([("${n}", 0, 5, 10, 5)]), 1),
 }
 
@@ -303,16 +307,6 @@ def test_a_weight_is_the_threads_of_a_group_and_one_without_is_left_out(how, tmp
     left = [it for it in found.remarks if it.startswith("left out") and "'u'" in it]
     asked = [it for it in found.remarks if "the weight of 'u' is not known" in it]
     assert (bool(left), bool(asked)) == (weight is None and how != "switched off", weight == 1)
-
-
-def test_weights_of_groups_of_arrivals_are_their_rates(tmp_path):
-    free = [(0, 20, 60), (20, 20, 60)]
-    found = draft(
-        tmp_path,
-        plugin_group(own("a", "/a"), kind="Arrivals", name="a", TargetLevel=60, Unit="M"),
-        plugin_group(own("b", "/b"), kind="FreeFormArrivals", name="b", rows=free, Unit="S"),
-    )
-    assert [it["weight"] for it in found.requests] == [1, 15]
 
 
 def cookies(*rows):
@@ -336,9 +330,9 @@ def test_own_cookies_of_a_plan_are_those_of_the_service_and_secret_ones_of_the_e
     place = {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
     assert found.settings["cookies"] == [
         {"name": "tenant", "value": "acme", **place},
-        {"name": "session_token", "value": "${__P(SHOP_COOKIE_SESSION_TOKEN)}", **place},
+        {"name": "session_token", "value": "${__P(SHOP_SESSION_TOKEN)}", **place},
     ]
-    assert [*found.secrets] == ["SHOP_COOKIE_SESSION_TOKEN"]
+    assert [*found.secrets] == ["SHOP_SESSION_TOKEN"]
     assert any("the cookie 'seen': it is for count.example" in it for it in found.remarks)
     assert SECRET not in str(found)
 

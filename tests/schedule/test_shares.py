@@ -148,9 +148,9 @@ ONE_SIDED = {"first": 400, "a": 400}
 def test_the_line_names_the_label_its_part_and_what_to_do(tmp_path):
     (line,) = off_their_share(read(tmp_path, FIRST, INTERLEAVE, group=jmx.open_group), ONE_SIDED, 3)
     assert line == (
-        "'b' was sent 0 times, where its place in the thread group 'arrivals' asks for some 200: "
-        "InterleaveControl 'deal' counts the turns of each thread by itself, and each has one "
-        "alone: have it count for all threads"
+        "'b' was sent in 0 of 400 turns of the thread group 'arrivals', where its place asks for "
+        "some 200: InterleaveControl 'deal' counts the turns of each thread by itself, and each "
+        "has one alone: have it count for all threads"
     )
 
 

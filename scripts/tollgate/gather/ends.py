@@ -38,33 +38,21 @@ def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
 
 def never_sent(store: Store) -> tuple[NeverSent, ...]:
     """What never left JMeter, by label."""
-    found = []
-    for unsent in read_unsent(store):
-        first = f" for {shown(Redaction().text(unsent.url), 120)}" if unsent.url else ""
-        why = f"{unsent.exception}, first{first}" if first else unsent.exception
-        found.append(NeverSent(unsent.label, unsent.n, unsent.total, why))
-    return tuple(found)
+    return tuple(
+        NeverSent(label, n, total, why, shown(Redaction().text(url), 120) if url else "")
+        for label, n, total, why, url in read_unsent(store)
+    )
 
 
 def not_followed(samples: ExecutionSamples) -> Iterator[str]:
-    """What JMeter 5.6.3 makes of a 307 and of a 308 (its issues 6080 and 5753), where the plan asks
-    it to follow redirects."""
-    by_label = {it.label.text: it for of in samples.of.plan.groups for it in of.samplers}
+    """What JMeter 5.6.3 does not follow though the plan asks it to (its issues 6080 and 5753)."""
+    every = [it for group in samples.of.plan.groups for it in group.samplers]
     for label, code, n in read_redirects(samples.store):
-        # The hops of a redirect have their place behind the label.
-        sampler = by_label.get(label) or by_label.get(re.sub(r"-\d+$", "", label))
-        if sampler is None or not sampler.follows:
-            continue
-        if code == "307" and label == sampler.label.text:
-            what = "does not follow, so that what they lead to was not asked"
-        elif code == "308" and sampler.follows not in ("GET", "HEAD"):
-            what = f"follows by GET, so that no {sampler.follows} came where they lead to"
-        else:
-            continue
-        yield (
-            f"{n} answers of {sampler.label.text} were {code}, which JMeter 5.6.3 {what}: name the "
-            "URL behind it in the plan"
-        )
+        if any(it.follows and it.label.matches(label) for it in every):
+            yield (
+                f"{n} answers of {label} were {code}, which JMeter 5.6.3 does not follow here, so "
+                "that what they lead to was not asked: name the URL behind them in the plan"
+            )
 
 
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:

@@ -18,7 +18,7 @@ from lxml import etree
 
 from tollgate.base.paths import STATE
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
-from tollgate.intake.jmx_load import load_of, weights
+from tollgate.intake.jmx_load import threads_of
 from tollgate.intake.jmx_places import (
     FRAGMENT,
     HTTP,
@@ -30,7 +30,7 @@ from tollgate.intake.jmx_places import (
     place_of,
     text_of,
 )
-from tollgate.intake.jmx_secrets import hide, hide_cookies
+from tollgate.intake.jmx_secrets import hide
 from tollgate.intake.reach import path_of
 from tollgate.intake.source import Source
 from tollgate.intake.variables import Variables
@@ -38,6 +38,7 @@ from tollgate.plan import nodes, sessions
 from tollgate.plan.inline import put_in_tree
 from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
 from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of
 from tollgate.service import xml
 from tollgate.service.model import TAKEN
@@ -94,15 +95,20 @@ class _Reader:
         self._left: Counter[str] = Counter()
         self._guessed: dict[str, None] = {}
         self._owners: dict[str, etree._Element] = {}
+        self._threads: dict[etree._Element, tuple[int | None, str]] = {}
         self._cookies: dict[str, dict[str, str]] = {}
 
     def draft(self) -> Draft:
         for it in [it for it in self._tree.iter() if it.get("enabled") == "false"]:
             _remove(it)
-        for group, _ in list(nodes.groups(self._tree)):
-            load = load_of(group, self._expander)
-            if load.is_off:
-                self._leave_out(group, f"{load.why}, so it sends nothing")
+        groups = [it for it, _ in nodes.groups(self._tree)]
+        read = read_plan(self._path, {}).groups
+        if len(groups) != len(read):
+            raise IntakeError(f"{self._path}: a thread group has no hashTree: save the plan anew")
+        for group, *known in zip(groups, read, self._root.thread_groups, strict=True):
+            threads, why = self._threads[group] = threads_of(*known, self._expander)
+            if threads == 0:
+                self._leave_out(group, why)
         own = self._own_place()
         self._keep_own(own)
         for element in list(self._tree.iter()):
@@ -214,14 +220,12 @@ class _Reader:
 
     def _keep_cookies(self, manager: etree._Element, host: str) -> None:
         """Have the service send a plan's own cookies. host: where it answers."""
-        hide_cookies(manager, self._variables)
         for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
-            name, path = row.get("name") or row.get("testname", ""), text_of(row, "Cookie.path")
-            domain = self._places.text(row, "Cookie.domain").lstrip(".").lower()
+            hide(manager, self._variables)
+            name, domain = row.get("name", ""), self._places.text(row, "Cookie.domain")
             cookie = {"name": name, "value": text_of(row, "Cookie.value"), **SENT_TO_SERVICE}
-            if path:
-                cookie["path"] = path
-            if domain and host and not f".{host}".endswith(f".{domain}"):
+            cookie["path"] = text_of(row, "Cookie.path") or "/"
+            if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
                 self._left[f"the cookie {name!r}: it is for {domain}"] += 1
             elif self._cookies.setdefault(name, cookie) != cookie:
                 self._left[f"a second cookie {name!r}: the service sends one to all labels"] += 1
@@ -235,7 +239,7 @@ class _Reader:
         groups = list(nodes.groups(self._tree))
         own = [pair for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0])]
         shared = [*self._own_variables(), *(it for pair in own for it in pair)]
-        texts, loads, taken = {}, {}, Counter()
+        found, unknown, taken = {}, {}, Counter()
         for group, below in groups:
             sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in HTTP]
             if not sent:
@@ -250,22 +254,17 @@ class _Reader:
             taken[slug] += 1
             if taken[slug] > 1:
                 label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"
-            loads[label] = load_of(group, self._expander)
+            threads, why = self._threads[group]
+            unknown |= {label: why} if why else {}
             text = xml.fragment(label, [deepcopy(it) for it in (*shared, *below)])
-            texts[label] = f"plans/fragments/{self._name}-{slug}.jmx", text
-        known = weights(loads)
-        for label, (_, why) in known.items() if len(known) > 1 else ():
-            if why:
-                line = f"the weight of {label!r} is not known, for {why}: write it in place of 1"
-                self._guessed[line] = None
-        if len({weight for weight, _ in known.values()}) > 1:
-            is_rate = all(it.rate for it in loads.values())
-            what = "rates of arrivals" if is_rate else "numbers of threads"
-            self._guessed[f"weights are the {what}"] = None
-        return {
-            file: ({"label": label, "weight": known[label][0]}, text)
-            for label, (file, text) in texts.items()
-        }
+            file = f"plans/fragments/{self._name}-{slug}.jmx"
+            found[file] = {"label": label, "weight": threads or 1}, text
+        if len({of["weight"] for of, _ in found.values()}) > 1:
+            self._guessed["weights are the numbers of threads"] = None
+        for label, why in unknown.items() if len(found) > 1 else ():
+            line = f"the weight of {label!r} is not known, for {why}: write it in place of 1"
+            self._guessed[line] = None
+        return found
 
     def _begin(self, below: etree._Element) -> None:
         """An arrival begins with its first request."""

@@ -19,6 +19,7 @@ _ROWS = {
     "Argument": ("Argument.name", "Argument.value"),
     "Header": ("Header.name", "Header.value"),
     "Authorization": ("", "Authorization.password"),
+    "Cookie": ("", "Cookie.value"),
 }
 #: A name and its value, which ends the match, by how a variable has to be written in its place.
 _PAIRS = {
@@ -59,15 +60,6 @@ def hide(element: etree._Element, variables: Variables) -> bool:
     return may_be_left
 
 
-def hide_cookies(manager: etree._Element, variables: Variables) -> None:
-    """Have what is secret of a Cookie Manager's own cookies come from the environment."""
-    for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
-        name, value = row.get("name", ""), row.find("stringProp[@name='Cookie.value']")
-        text = "" if value is None else value.text or ""
-        if text and "${" not in text and (is_secret(name) or _may_hold_secret(text)):
-            value.text = variables.secret(f"cookie_{name}", text, f"the cookie {name}")
-
-
 def _hidden(secret: Callable[[str, str, str], str], where: str, found: re.Match[str]) -> str:
     """A name and its value, in the place of which a variable stands if it is secret."""
     name, value = found["name"], found["value"]
@@ -83,7 +75,8 @@ def _texts(element: etree._Element) -> Iterator[tuple[str, etree._Element]]:
     for row in element.iter("elementProp"):
         if kind := _ROWS.get(row.get("elementType", "")):
             of_name, of_value = (f"./stringProp[@name='{it}']" for it in kind)
-            name = (row.findtext(of_name) or "") if kind[0] else "password"
+            own = row.get("name") or "password"
+            name = (row.findtext(of_name) or "") if kind[0] else own
             found += [(name, it) for it in row.iterfind(of_value)]
     for it in element.iterfind("./stringProp"):
         name = it.get("name", "")

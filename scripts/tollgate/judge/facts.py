@@ -55,21 +55,20 @@ class EarlyEnd:
 
 @dataclass(frozen=True)
 class NeverSent:
-    """Requests of a label that never left JMeter."""
+    """Requests of a label that never left JMeter: how many, of how many, and the first one's
+    exception and URL, without what is secret; the URL may not be known."""
 
     label: str
     requests: int
     of: int
-    """Requests of the label, these among them."""
-    why: str
-    """The exception that kept the first of them, and its URL without what is secret."""
+    exception: str
+    url: str
 
     @property
     def line(self) -> str:
-        return (
-            f"{self.requests} of {self.of} requests of {self.label} were never sent: {self.why}: "
-            "correct the plan, its data, or the name of the host"
-        )
+        first = f"{self.exception}, first for {self.url}" if self.url else self.exception
+        share = f"{self.requests} of {self.of} requests of {self.label} were never sent"
+        return f"{share}: {first}: correct the plan, its data, or the name of the host"
 
 
 @written

@@ -64,8 +64,8 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     root = read_tree(plan, properties)
     running = running_expander_of(root, properties)
     at_start = expander_of(root, properties)
-    groups = read_plan(plan, properties).groups
-    off = [it.name for it in groups if 0 in (it.threads, it.loops) and it.samplers]
+    read = read_plan(plan, properties)
+    off = [it.name for it in read.groups if 0 in (it.threads, it.loops) and it.samplers]
     found = [
         *remarks(root),
         *([f"without threads or loops, so that it sends nothing: {listed(off)}"] if off else ()),
@@ -77,7 +77,7 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
         ),
         *(
             f"{line} without an end"
-            for line, ends in unbounded_groups(read_plan(plan, properties), root, at_start)
+            for line, ends in unbounded_groups(read, root, at_start)
             if not ends
         ),
     ]

@@ -60,14 +60,13 @@ class Controller:
     """A controller around a sampler. loops: of a Loop Controller, FOR_EVER, None where it is not
     known; of a While Controller FOR_EVER where no more than a failure ends it; of any other None.
     share: in how many of its turns each of its children runs, 1 where all do; None where answers
-    decide, or it is not known. is_drawn: whether the turns of its thread say which.
+    decide, or it is not known.
     """
 
     kind: str
     name: str
     loops: int | None = None
     share: float | None = None
-    is_drawn: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -84,7 +83,7 @@ class Sampler:
     pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
     that is not known. may_be_cached: an HTTP Cache Manager may answer it, which leaves no row.
-    follows: the method of an HTTP request that is to follow redirects, empty of any other.
+    follows: whether an HTTP request is to follow redirects.
     """
 
     label: PlanLabel
@@ -95,7 +94,7 @@ class Sampler:
     pause_ms: float | None = 0.0
     timeout_ms: float | None = None
     may_be_cached: bool = False
-    follows: str = ""
+    follows: bool = False
 
     @property
     def leaves_a_row(self) -> bool:

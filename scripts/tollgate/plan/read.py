@@ -31,7 +31,7 @@ from tollgate.plan.model import (
     Transaction,
 )
 from tollgate.plan.reach import never_sent
-from tollgate.plan.sessions import of_a_thread, share_of
+from tollgate.plan.sessions import share_of
 from tollgate.plan.timers import Fields, read_timer
 from tollgate.plan.variables import (
     COUNTER,
@@ -47,7 +47,8 @@ _FOREVER = "LoopController.continue_forever"
 #: Conditions of a While Controller that no answer but a failed one makes false.
 _ENDLESS = ("", "last", "true")
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
-_TIMEOUT, _METHOD = "HTTPSampler.response_timeout", "HTTPSampler.method"
+_TIMEOUT = "HTTPSampler.response_timeout"
+_FOLLOW = ("HTTPSampler.follow_redirects", "HTTPSampler.auto_redirects")
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
 #: And to give it another label.
@@ -165,7 +166,7 @@ class _Reader:
                     pause_ms=self._own_pause_ms(child),
                     timeout_ms=self._timeout_ms(child, inner),
                     may_be_cached=inner.is_cached and child.kind.startswith(_HTTP),
-                    follows=child.props.get(_METHOD, "GET") if _follows(child) else "",
+                    follows="true" in (child.props.get(it) for it in _FOLLOW),
                 )
             else:
                 yield from self._samplers(child, inner)
@@ -239,20 +240,13 @@ class _Reader:
             loops = FOR_EVER if is_endless else None
         is_counted = loops is not None and loops > 0 and element.kind == "LoopController"
         share = 1.0 if is_counted else share_of(element, self._expander)
-        name = _label(element, self._labels).text
-        return Controller(element.kind, name, loops, share, of_a_thread(element))
+        return Controller(element.kind, _label(element, self._labels).text, loops, share)
 
     def _own_pause_ms(self, element: Element) -> float | None:
         fields = Fields(element, self._expander)
         if element.kind != FLOW_CONTROL or fields.text("ActionProcessor.action") != _PAUSE:
             return 0.0
         return fields.number("ActionProcessor.duration", absent=0.0)
-
-
-def _follows(element: Element) -> bool:
-    """Whether an HTTP request is to follow redirects, as JMeter does or as HttpClient does."""
-    flags = ("HTTPSampler.follow_redirects", "HTTPSampler.auto_redirects")
-    return any(element.props.get(it) == "true" for it in flags)
 
 
 def _label(element: Element, expander: Expander) -> PlanLabel:

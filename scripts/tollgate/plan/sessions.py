@@ -51,13 +51,14 @@ _OF_A_THREAD = {
     "CounterConfig": ("CounterConfig.per_user", ("true",), "false"),
     "CSVDataSet": ("shareMode", ("shareMode.thread",), "shareMode.all"),
     "RandomVariableConfig": ("perThread", ("true",), "false"),
+    LOOP: ("LoopController.continue_forever", ("false",), "true"),
     "RandomCSVDataSetConfig": ("independentListPerThread", ("true",), "false"),
 }
 _REPEATS = (LOOP, "ForeachController", "WhileController", "RunTime")
 _PER_USER = re.compile(r"(\$\{__counter\(\s*)true\b", re.IGNORECASE)
 #: What counts the turns of a thread.
 _COUNTS_TURNS = re.compile(r"\$\{__iterationNum\b|\$\{__jm__|\bgetIteration\(\)")
-_AGAIN, _RESET = "LoopController.continue_forever", "CounterConfig.reset_on_tg_iteration"
+_RESET = "CounterConfig.reset_on_tg_iteration"
 _PERCENT = "ThroughputController.percentThroughput"
 _STYLE, _BY_NUMBER = "ThroughputController.style", ("", "0")
 #: By which threads tell each other something.
@@ -162,29 +163,26 @@ def keep_together(elements: Iterable[etree._Element]) -> list[str]:
     that was changed."""
     lines = []
     for each in (it for top in elements for it in top.iter(etree.Element)):
-        kind, what = nodes.kind(each), ""
+        kind, name = nodes.kind(each), each.get("testname", "")
         prop, of_a_thread, of_all = _OF_A_THREAD.get(kind, ("", (), ""))
+        what = "counts for all arrivals together, not for each user"
+        if kind == "CounterConfig" and _text(each, prop) in of_a_thread and _is_repeated(each):
+            prop, of_a_thread, of_all = _RESET, ("", "false"), "true"
+            what = "begins anew at each arrival"
+        elif kind in (LOOP, ONCE):
+            what = "runs at each arrival"
         if kind == ONCE:
             each.tag = "GenericController"
             each.set("guiclass", "LogicControllerGui")
             each.set("testclass", each.tag)
-            what = "runs at each arrival"
-        elif kind == LOOP and _text(each, _AGAIN) == "false":
-            _set(each, _AGAIN, "true")
-            what = "runs at each arrival"
         elif prop and _text(each, prop) in of_a_thread:
-            if kind == "CounterConfig" and _is_repeated(each):
-                if _text(each, _RESET) != "true":
-                    _set(each, _RESET, "true")
-                    what = "begins anew at each arrival"
-            else:
-                _set(each, prop, of_all)
-                what = "counts for all arrivals together, not for each user"
-        elif each.text and each.tag.endswith("Prop") and _PER_USER.search(each.text):
+            _set(each, prop, of_all)
+        elif each.text and _PER_USER.search(each.text):
             each.text = _PER_USER.sub(r"\1FALSE", each.text)
-            lines.append("__counter(TRUE) counts for all arrivals together, not for each user")
-        if what:
-            lines.append(f"{kind} {each.get('testname', '')!r} {what}")
+            kind, name = "the function", "__counter"
+        else:
+            continue
+        lines.append(f"{kind} {name!r} {what}")
     return list(dict.fromkeys(lines))
 
 
@@ -200,12 +198,6 @@ def why_of_a_thread(element: etree._Element) -> str:
     if turns := next(filter(None, map(_COUNTS_TURNS.search, own)), None):
         return f"{turns[0]} counts the turns of one user, and an arrival is one: write a Counter"
     return ""
-
-
-def of_a_thread(element: Element) -> bool:
-    """Whether each thread keeps to itself which of the element's children it has run."""
-    prop, values, _ = _OF_A_THREAD.get(element.kind, ("", (), ""))
-    return element.kind.endswith(_DRAWN) and element.props.get(prop, "") in values
 
 
 def share_of(controller: Element, expander: Expander) -> float | None:

@@ -22,9 +22,16 @@ from tollgate.plan.sessions import may_stop
 _FAR = 0.5
 #: How rarely chance alone may do that.
 _CHANCE = 1e-6
-#: Controllers one child of which runs.
-_CHOOSES = "SwitchController"
 _SCRIPTS = ("JSR223", "BeanShell", "BSF")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """share: in how many of the turns the sampler is sent. sent: in how many it was."""
+
+    sampler: Sampler
+    share: float
+    sent: float
 
 
 def off_their_share(plan: Plan, counts: Mapping[str, int], most_threads: int) -> tuple[str, ...]:
@@ -34,98 +41,62 @@ def off_their_share(plan: Plan, counts: Mapping[str, int], most_threads: int) ->
     """
     if plan.may_ignore or plan.may_rename:
         return ()
-    return tuple(
-        line
-        for group in plan.groups
-        if group.on_sample_error == "continue" and not may_stop(group)
-        for line in _of_group(plan, group, counts, most_threads)
-    )
+    groups = (it for it in plan.groups if it.on_sample_error == "continue" and not may_stop(it))
+    return tuple(line for it in groups for line in _of_group(plan, it, counts, most_threads))
 
 
 def _of_group(
     plan: Plan, group: ThreadGroup, counts: Mapping[str, int], most_threads: int
 ) -> Iterator[str]:
-    others = [it for it in plan.groups if it is not group]
     # Turns that the end of the load broke off, and those of each thread's own count.
     has_one_turn = group.loops == 1 or group.is_open_model
     slack = most_threads if has_one_turn else 2 * (group.threads or most_threads)
-    for samplers in _turns(group):
-        parts = [
-            it
-            for it in map(_part, samplers)
-            if _is_apart(it.sampler, group)
-            and not any(other.may_leave(it.sampler.label.text) for other in others)
-        ]
-        turns = _turns_taken(parts, counts)
+    for parts in _together(plan, group, counts):
+        turns = _turns(parts)
         for part in parts:
-            sent, expected = part.turns_in(counts), part.share * turns
-            is_far = sent + slack < _FAR * expected
-            if is_far and special.bdtr(sent + slack, math.floor(turns), part.share) < _CHANCE:
-                yield _line(group, part, counts, part.loops * expected, has_one_turn)
+            is_far = part.sent + slack < _FAR * part.share * turns
+            if is_far and special.bdtr(part.sent + slack, math.floor(turns), part.share) < _CHANCE:
+                yield _line(group, part, turns, has_one_turn)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """share: in how many of the turns the sampler is sent. loops: how often in each of these."""
-
-    sampler: Sampler
-    share: float
-    loops: int
-
-    def turns_in(self, counts: Mapping[str, int]) -> float:
-        """In how many turns it was sent."""
-        return counts.get(self.sampler.label.text, 0) / self.loops
-
-
-def _turns(group: ThreadGroup) -> Iterator[list[Sampler]]:
-    """The samplers that run together: below the same controller of those on whose turns answers
-    decide, or in no such."""
-    found: dict[tuple[int, ...], list[Sampler]] = defaultdict(list)
+def _together(plan: Plan, group: ThreadGroup, counts: Mapping[str, int]) -> Iterator[list[_Part]]:
+    """Samplers in the same turns: not below a controller on which answers decide, or below the same
+    child of one."""
+    found: dict[tuple[int, ...], list[_Part]] = defaultdict(list)
+    everyone = [it for other in plan.groups for it in other.samplers]
     for sampler in group.samplers:
+        label = sampler.label.text
+        is_row = sampler.leaves_a_row and not sampler.kind.startswith(_SCRIPTS)
+        is_alone = [it.label.matches(label) for it in everyone].count(True) == 1
         unknown = [at for at, it in enumerate(sampler.controllers) if it.share is None]
-        at = unknown[-1] + 1 if unknown else 0
-        if unknown and sampler.controllers[unknown[-1]].kind == _CHOOSES:
-            at += 1
-            if at > len(sampler.controllers):
-                continue  # alone
-        found[tuple(map(id, sampler.controllers[:at]))].append(sampler)
+        begin = unknown[-1] + 1 if unknown else 0
+        around, inside = sampler.controllers[: begin + 1], sampler.controllers[begin:]
+        if is_row and is_alone and not sampler.label.pattern and (inside or not unknown):
+            share = math.prod(it.share or 0.0 for it in inside)
+            loops = math.prod(it.loops or 1 for it in inside)
+            part = _Part(sampler, share, counts.get(label, 0) / loops)
+            found[tuple(map(id, around if unknown else ()))].append(part)
     yield from found.values()
 
 
-def _part(sampler: Sampler) -> _Part:
-    unknown = [at for at, it in enumerate(sampler.controllers) if it.share is None]
-    inside = sampler.controllers[unknown[-1] + 1 if unknown else 0 :]
-    share = math.prod(it.share or 0.0 for it in inside)
-    return _Part(sampler, share, math.prod(it.loops or 1 for it in inside))
-
-
-def _is_apart(sampler: Sampler, group: ThreadGroup) -> bool:
-    """Whether rows of its label are its own alone."""
-    alike = [it for it in group.samplers if it.label.matches(sampler.label.text)]
-    is_row = sampler.leaves_a_row and not sampler.kind.startswith(_SCRIPTS)
-    return is_row and not sampler.label.pattern and len(alike) == 1
-
-
-def _turns_taken(parts: Sequence[_Part], counts: Mapping[str, int]) -> float:
-    certain = [it.turns_in(counts) for it in parts if it.share == 1]
+def _turns(parts: Sequence[_Part]) -> float:
+    certain = [it.sent for it in parts if it.share == 1]
     shares = math.fsum(it.share for it in parts)
     if certain or not shares:
         return max(certain, default=0.0)
-    return math.fsum(it.turns_in(counts) for it in parts) / shares
+    return math.fsum(it.sent for it in parts) / shares
 
 
-def _line(
-    group: ThreadGroup, part: _Part, counts: Mapping[str, int], expected: float, anew: bool
-) -> str:
-    label = part.sampler.label.text
-    drawn = [it for it in part.sampler.controllers if it.is_drawn and anew]
+def _line(group: ThreadGroup, part: _Part, turns: float, has_one_turn: bool) -> str:
+    deals = [it for it in part.sampler.controllers if has_one_turn and it.share not in (None, 1)]
     why = "see jmeter.log for why not"
-    if drawn:
+    if deals:
         why = (
-            f"{drawn[-1].kind} {drawn[-1].name!r} counts the turns of each thread by itself, and "
+            f"{deals[-1].kind} {deals[-1].name!r} counts the turns of each thread by itself, and "
             "each has one alone: have it count for all threads"
         )
     return (
-        f"{label!r} was sent {counts.get(label, 0)} times, where its place in the thread group "
-        f"{group.name!r} asks for some {format_number(expected)}: {why}"
+        f"{part.sampler.label.text!r} was sent in {format_number(part.sent)} of "
+        f"{format_number(turns)} turns of the thread group {group.name!r}, where its place asks "
+        f"for some {format_number(part.share * turns)}: {why}"
     )
