@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from support import jmx_text as jmx
 from support.services_described import parts, plan
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
@@ -22,6 +23,30 @@ def elements(path):
 
 def named(path, kind):
     return [it.name for it in elements(path) if it.kind == kind]
+
+
+def saved(tmp_path, *children):
+    """A label whose fragment somebody saved."""
+    inside = jmx.fragment(jmx.get("first", "/"), *children)
+    path = tmp_path / "saved.jmx"
+    path.write_text(jmx.document(jmx.element("TestPlan", "plan", [inside])))
+    return [{"include": str(path), "label": "saved"}]
+
+
+@pytest.mark.parametrize("kind", ["check", "forecast", "capacity", "compare"])
+def test_in_each_kind_threads_keep_the_turns_of_a_fragment_together(tmp_path, kind):
+    deal = jmx.element("InterleaveControl", "deal", [jmx.get("a", "/a"), jmx.get("b", "/b")])
+    once = jmx.element("OnceOnlyController", "once", [jmx.get("login", "/login")])
+    found = elements(plan(tmp_path, kind, requests=saved(tmp_path, deal, once)))
+    (deals,) = (it for it in found if it.kind == "InterleaveControl")
+    assert deals.props["InterleaveControl.accrossThreads"] == "true"
+    assert [it.kind for it in found if it.name == "once"] == ["GenericController"]
+
+
+def test_a_fragment_that_counts_the_turns_of_one_user_is_refused_by_name(tmp_path):
+    requests = saved(tmp_path, jmx.get("next", "/${__iterationNum}"))
+    with pytest.raises(SettingError, match=r"label 'saved': HTTPSamplerProxy 'next': .*Counter"):
+        parts(tmp_path, requests=requests)
 
 
 def test_taurus_settings_are_those_that_measure_the_service(tmp_path):

@@ -192,7 +192,7 @@ def why_of_a_thread(element: etree._Element) -> str:
     kind = nodes.kind(element)
     if kind == "ThroughputController" and _text(element, _STYLE) in _BY_NUMBER:
         return "it runs a number of times in all, and arrivals go on: choose Percent Executions"
-    if kind == "WeightedSwitchController":
+    if kind == "WeightedSwitchController" and _text(element, "isRandomChoice") != "true":
         return "it deals by the turns of one thread: give each of its requests a label and a weight"
     own = (it.text for it in element.iter() if it.text)
     if turns := next(filter(None, map(_COUNTS_TURNS.search, own)), None):

@@ -296,8 +296,10 @@ def _labelled(service: Service, request: Request, builder: _Builder, folder: Pat
                 f"{where}: {request.fragment} has no Test Fragment: save one by the JMeter GUI"
             )
         elements = list(inside)
-    for each in (it for top in elements for it in top.iter(etree.Element)):
-        if why := sessions.why_of_a_thread(each) if each.get("testclass") else "":
+    around = etree.Element("hashTree")
+    around.extend(copies(elements))
+    for each, _ in nodes.active(around):
+        if why := sessions.why_of_a_thread(each):
             raise SettingError(f"{where}: {nodes.kind(each)} {each.get('testname')!r}: {why}")
     sessions.keep_together(elements)
     samples = _samples(elements)
