@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,13 +80,7 @@ def refuse_lower_bounds(criteria: Iterable[Criterion]) -> None:
 
 def refuse_never_sent(criteria: Iterable[Criterion], plan: Plan) -> None:
     """For the criteria of a new run. Raises EvidenceError."""
-    patterns = plan.label_patterns
-    reasons = {
-        label: why
-        for label, why in plan.never_sent.items()
-        if not any(re.fullmatch(pattern, label) for pattern in patterns)
-    }
-    if errors := never_sent_errors(criteria, reasons, plan.labels):
+    if errors := never_sent_errors(criteria, plan.never_sent, plan.labels):
         raise EvidenceError("\n".join(map(str, errors)))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -18,10 +21,6 @@ _WRITING = ("SystemSampler", "ResultSaver", "ResultCollector")
 _HEADER = 65_536
 #: What JMeter sets once a file is at its end.
 EOF = "<EOF>"
-
-
-class FeedError(Exception):
-    """What a CSV Data Set will read is not known before the run."""
 
 
 def may_be_written(root: Element) -> bool:
@@ -42,56 +41,47 @@ def stops_threads(element: Element, expander: Expander) -> bool:
     return expander.expand(element.props.get("stopThread", "")).value == "true"
 
 
-def file_of(element: Element, folder: Path, expander: Expander, stale: bool) -> Path:
-    """What a CSV Data Set reads. stale: whether that may be another file by then. Raises
-    FeedError."""
+def file_of(element: Element, folder: Path, expander: Expander) -> Path | None:
+    """What a CSV Data Set reads; None where that is not known, or not there."""
     name = (expander.expand(element.props.get("filename", "")).value or "").strip()
-    if stale or not name or not (folder / name).is_file():
-        raise FeedError
-    return folder / name
+    return folder / name if name and (folder / name).is_file() else None
 
 
-def columns_of(element: Element, folder: Path, expander: Expander, stale: bool) -> list[str]:
+def columns_of(element: Element, folder: Path, expander: Expander) -> list[str] | None:
     """The variables that a CSV Data Set sets: those that it names, or the header of its file does.
-    Raises FeedError."""
+    None where that is not known."""
     names = expander.expand(element.props.get("variableNames", "")).value
-    if names is None:
-        raise FeedError
-    split = names.split(",")
-    if not names.strip():
-        file, delimiter = file_of(element, folder, expander, stale), _delimiter(element, expander)
-        with _opened(file, element) as lines:
-            split = next(csv.reader([lines.readline(_HEADER)], delimiter=delimiter), [])
-    return [each.strip() for each in split]
+    if names is None or names.strip():
+        return names and [each.strip() for each in names.split(",")]
+    file = file_of(element, folder, expander)
+    delimiter = expander.expand(element.props.get("delimiter", "")).value
+    if file is None or delimiter is None:
+        return None
+    apart = "\t" if delimiter == "\\t" else (delimiter or ",")[0]
+    with _opened(file, element) as lines, suppress(csv.Error):
+        header = next(csv.reader([lines.readline(_HEADER)], delimiter=apart), [])
+        return [each.strip() for each in header]
+    return None
 
 
 def rows_of(element: Element, file: Path) -> int:
-    """How many rows a CSV Data Set reads of its file, once through. Raises FeedError."""
+    """How many rows a CSV Data Set reads of its file, once through; very many for one that is no
+    CSV, of which that is not known."""
     has_header = not element.props.get("variableNames", "").strip()
     is_quoted = element.props.get("quotedData") == "true"
-    with _opened(file, element) as lines:
-        try:
-            plain = (line.strip("\r\n") for line in lines)  # an empty one is an end to JMeter
-            rows = sum(1 for row in (csv.reader(lines) if is_quoted else plain) if row)
-        except csv.Error:
-            raise FeedError from None
-    return rows - (has_header or element.props.get("ignoreFirstLine") == "true")
+    with _opened(file, element) as lines, suppress(csv.Error):
+        plain = (line.strip("\r\n") for line in lines)  # an empty one is an end to JMeter
+        rows = sum(1 for row in (csv.reader(lines) if is_quoted else plain) if row)
+        return rows - (has_header or element.props.get("ignoreFirstLine") == "true")
+    return sys.maxsize
 
 
 def _opened(file: Path, element: Element) -> TextIO:
-    encoding = element.props.get("fileEncoding", "").strip() or "utf-8-sig"
-    encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
-    try:
-        return file.open(encoding=encoding, errors="replace", newline="")
-    except (LookupError, OSError):
-        raise FeedError from None
-
-
-def _delimiter(element: Element, expander: Expander) -> str:
-    delimiter = expander.expand(element.props.get("delimiter", "")).value
-    if delimiter is None:
-        raise FeedError
-    return "\t" if delimiter == "\\t" else (delimiter or ",")[0]
+    encoding = element.props.get("fileEncoding", "").strip() or "utf-8"
+    with suppress(LookupError):
+        is_utf_8 = codecs.lookup(encoding).name == "utf-8"
+        return file.open(encoding="utf-8-sig" if is_utf_8 else encoding, errors="replace")
+    return file.open(encoding="latin-1")
 
 
 def absent(root: Element, folder: Path, expander: Expander) -> Iterator[tuple[Element, str]]:

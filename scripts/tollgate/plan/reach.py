@@ -29,15 +29,16 @@ def never_sent(
     if any(it.is_script_with(_RENAMES) or it.is_script_in_a_file for it in root.walk()):
         return {}
     reasons: dict[str, str] = {}
-    sent: set[str | None] = set()
+    sent: set[str] = set()
     for group, element in zip(groups, root.thread_groups, strict=True):
         off = "has 0 threads" if group.threads == 0 else "loops 0 times" if group.loops == 0 else ""
         for each, why in _below(element, off and f"{element.title} {off}", running):
             if each.is_sampler or each.kind == _TRANSACTION:
-                label = labels.expand(each.name).value
-                sent |= set() if why else {label}
-                reasons.setdefault(label or "", why)
-    return {label: why for label, why in reasons.items() if label and label not in sent}
+                label = labels.expand(each.name)
+                sent |= set() if why else {label.pattern}
+                reasons |= {} if label.reason else {label.shown: why}
+    is_sent = {label: any(re.fullmatch(it, label) for it in sent) for label in reasons}
+    return {label: why for label, why in reasons.items() if not is_sent[label]}
 
 
 def _below(element: Element, why: str, expander: Expander) -> Iterator[tuple[Element, str]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tollgate.base.text import closest, some_of
-from tollgate.plan.data_files import FeedError, columns_of, may_be_written
+from tollgate.plan.data_files import columns_of, may_be_written
 from tollgate.plan.expressions import ExpandedText, Expander, unknown
 from tollgate.plan.jmx import Element
 from tollgate.plan.variables import set_by
@@ -132,11 +132,11 @@ def variables_in(element: Element) -> list[str]:
 
 @dataclass
 class _Set:
-    """What elements set: names, those of which there may be several, and what may set any."""
+    """What elements set: names, those of which there may be several, and whether it may be any."""
 
     names: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
-    any: str = ""
+    may_be_any: bool = False
 
     def add(self, element: Element, folder: Path, expander: Expander, stale: bool) -> None:
         own = {*set_by(element), *_results(element)}
@@ -148,12 +148,10 @@ class _Set:
         if element.kind == "CookieManager":
             self.families.add("COOKIE")
         if "CSVDataSet" in element.kind:
-            try:
-                self.names.update(columns_of(element, folder, expander, stale))
-            except FeedError:
-                self.any = self.any or element.title
-        if _may_set_any(element):
-            self.any = self.any or element.title
+            columns = None if stale else columns_of(element, folder, expander)
+            self.names.update(columns or ())
+            self.may_be_any |= columns is None
+        self.may_be_any |= _may_set_any(element)
 
     def has(self, name: str) -> bool:
         if name in self.names or (name.startswith("COOKIE_") and "COOKIE" in self.families):
@@ -202,7 +200,7 @@ def unset(
     parts = [((root, *_configured(root)), [its for _, its in own])]
     parts += [(tuple(group.walk()), [its]) for group, its in own]
     for elements, theirs in parts:
-        if not any(it.any for it in (common, *theirs)):
+        if not any(it.may_be_any for it in (common, *theirs)):
             # A script may fill in what stands in a table.
             sent = (it for it in elements if not (has_script and it.kind in _TABLES))
             yield from _unset_of(sent, [common, *theirs], own)

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 from lxml import etree
 
 from tollgate.plan import nodes
-from tollgate.plan.data_files import EOF, FeedError, columns_of, ends, stops_threads
+from tollgate.plan.data_files import EOF, columns_of, ends, stops_threads
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, write
 from tollgate.plan.references import PREDEFINED, variables_in
@@ -53,12 +53,9 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
     """The texts that no request must hold. folder: from which JMeter reads data; what a file will
     set that is not there yet is taken to have a value."""
     every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
-    certain, has_unknown_feed = set[str](), False
-    for each in every:
-        try:
-            certain.update(_certain(each, folder, expander))
-        except FeedError:
-            has_unknown_feed = True
+    columns = [columns_of(it, folder, expander) for it in every if it.kind == CSV_DATA_SET]
+    certain = {name for names in columns for name in names or ()}
+    certain.update(name for it in every if it.kind in _CERTAIN for name in _names(it))
     at_times = {name for it in every if it.kind not in _CERTAIN for name in set_by(it)}
     feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
     knows_end = any(EOF in text for it in every for _, _, text in it.references)
@@ -66,7 +63,7 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
     for each in senders:
         where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
         for name in variables_in(each):
-            may_be_unset = name in at_times or not (has_unknown_feed or PREDEFINED.match(name))
+            may_be_unset = name in at_times or not (None in columns or PREDEFINED.match(name))
             if may_be_unset and name not in certain and "${" not in name:
                 shows = name, unset(name)
                 where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
@@ -87,13 +84,9 @@ def unset(name: str) -> str:
     return f"${{{name}}} had no value"
 
 
-def _certain(element: Element, folder: Path, expander: Expander) -> Iterator[str]:
-    if element.kind in _CERTAIN:
-        yield from (name for name, _ in element.pairs)
-        yield from element.user_parameters
-        yield from (element.props.get(it, "") for it in ("CounterConfig.name", "variableName"))
-    elif element.kind == CSV_DATA_SET:
-        yield from columns_of(element, folder, expander, stale=False)
+def _names(element: Element) -> Iterator[str]:
+    yield from (name for name, _ in element.pairs)
+    yield from set_by(element)
 
 
 def _defaults(element: Element) -> Iterator[tuple[str, str]]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.plan.data_files import (
     EOF,
-    FeedError,
     ends,
     file_of,
     may_be_written,
@@ -66,16 +66,12 @@ def short_files(
     feeds: dict[object, tuple[Element, Path]] = {}
     schedules = dict(schedules_of(plan)[1])
     for place, (group, element) in enumerate(zip(plan.groups, root.thread_groups, strict=True)):
-        around = [it for it in root.active if not it.is_thread_group and not _is_controller(it)]
-        for feed in (*_feeds(around), *_feeds([element])):
-            may_stop = stops_threads(feed, expander)
-            need = _rows_taken(group, schedules.get(place), may_stop, until_s)
-            try:
-                file = file_of(feed, folder, expander, stale=False)
-            except FeedError:
-                continue
+        around = [it for it in root.active if it.kind == CSV_DATA_SET]
+        for feed in (*around, *_feeds([element])):
+            need = _rows_taken(group, schedules.get(place), stops_threads(feed, expander), until_s)
             mode = expander.expand(feed.props.get("shareMode", "")).value
-            if not need or mode is None or not ends(feed, expander):
+            file = file_of(feed, folder, expander)
+            if not (need and file and ends(feed, expander)) or mode is None:
                 continue
             if mode == _BY_THREAD:
                 need = 1 if group.is_open_model else math.ceil(need / (group.threads or need))
@@ -83,19 +79,8 @@ def short_files(
             key = own, file.resolve()
             needs[key] = needs.get(key, 0) + need
             feeds.setdefault(key, (feed, file))
-    return [*_short(feeds, needs)]
-
-
-def _short(
-    feeds: dict[object, tuple[Element, Path]], needs: dict[object, int]
-) -> Iterator[ShortFile]:
-    for key, (feed, file) in feeds.items():
-        try:
-            rows = rows_of(feed, file)
-        except FeedError:
-            continue
-        if rows < needs[key]:
-            yield ShortFile(feed, file, rows, needs[key])
+    found = (ShortFile(*feed, rows_of(*feed), needs[key]) for key, feed in feeds.items())
+    return [it for it in found if it.rows < it.need]
 
 
 def _feeds(elements: list[Element]) -> Iterator[Element]:
@@ -107,38 +92,22 @@ def _feeds(elements: list[Element]) -> Iterator[Element]:
             yield from _feeds([*each.active])
 
 
-def _is_controller(element: Element) -> bool:
-    return element.kind.endswith("Controller")  # a fragment, which runs where it is put
-
-
 def _rows_taken(
-    group: ThreadGroup, schedule: Schedule | None, ends_threads: bool, until_s: float
+    group: ThreadGroup, schedule: Schedule | None, may_stop: bool, until_s: float
 ) -> int:
     """How often the group's threads begin a turn, at least; 0 where that is not known."""
-    if group.is_open_model:
-        try:
-            return sum(_arrivals(group.schedule or "", until_s))
-        except ScheduleError:
-            return 0
     if schedule:
         timed = [it for it in group.samplers if it.arrival_timers]
-        if len(timed) == 1 and all(it.is_plain for it in timed[0].controllers) and schedule.end_s:
-            return len(schedule.arrivals(min(schedule.end_s, until_s)))
-    is_bounded = group.duration_s or group.unresolved or until_s < math.inf
-    if ends_threads or is_bounded or group.on_sample_error != "continue":
+        is_once = len(timed) == 1 and all(it.is_plain for it in timed[0].controllers)
+        end_s = min(until_s, math.inf if group.is_open_model else schedule.end_s or 0.0)
+        return len(schedule.arrivals(end_s)) if group.is_open_model or is_once else 0
+    if until_s < math.inf:
+        return 0
+    if group.is_open_model:  # at random moments, and as many in each run
+        with suppress(ScheduleError):
+            return sum(ramp.count for ramp in ramps_of(group.schedule or ""))
+    if may_stop or group.duration_s or group.unresolved or group.on_sample_error != "continue":
         return 0
     may_end = group.stops.flow or group.stops.scripts or group.stops.jumps
     is_counted = group.kind in ("ThreadGroup", "SetupThreadGroup") and not may_end
     return (group.threads or 0) * max(group.loops or 0, 0) if is_counted else 0
-
-
-def _arrivals(schedule: str, until_s: float) -> Iterator[int]:
-    """Arrivals of an open model in each part of its schedule. Raises ScheduleError."""
-    for ramp in ramps_of(schedule):
-        length_s = min(ramp.duration_s, max(0.0, until_s))
-        until_s -= ramp.duration_s
-        if length_s == ramp.duration_s:
-            yield ramp.count
-        elif length_s > 0:
-            rise = (ramp.end - ramp.begin) / ramp.duration_s
-            yield int(ramp.begin * length_s + rise * length_s**2 / 2)

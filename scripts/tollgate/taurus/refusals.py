@@ -14,11 +14,10 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
-from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import Element
-from tollgate.plan.model import Plan
+from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
 from tollgate.plan.references import unset
+from tollgate.plan.variables import running_expander_of
 from tollgate.record.redaction import MARK, Redaction
 from tollgate.schedule.data_rows import short_files
 
@@ -67,25 +66,25 @@ def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) 
         )
 
 
-def refuse_unset(
-    root: Element, folder: Path, expander: Expander, variables: Iterable[str], where: str
+def refuse_without_data(
+    plan: Path,
+    folder: Path,
+    properties: Mapping[str, Any],
+    variables: Iterable[str],
+    until_s: float | None,
+    where: str,
 ) -> None:
-    """Raises TaurusConfigError for a ${name} that JMeter would send as it stands. root, expander:
-    of the plan as it will run. folder: in which JMeter looks for data. variables: that Taurus adds
-    to the plan."""
-    _refuse(unset(root, folder, expander, variables), where)
-
-
-def refuse_short_data(
-    plan: Plan, root: Element, folder: Path, expander: Expander, until_s: float, where: str
-) -> None:
-    """Raises TaurusConfigError for a file with fewer rows than the load takes. until_s: when that
-    may end at the earliest; the others as in refuse_unset."""
-    _refuse(short_files(plan, root, folder, expander, until_s), where)
-
-
-def _refuse(problems: Iterable[object], where: str) -> None:
-    if lines := [*dict.fromkeys(map(str, problems))]:
+    """Raises TaurusConfigError for a ${name} that JMeter would send as it stands, and for a file
+    with fewer rows than the load takes; PlanError. folder: in which JMeter looks for data.
+    variables: that Taurus adds to the plan. until_s: when the load may end at the earliest, None
+    where how much it sends is not known."""
+    given = {key: str(it) for key, it in properties.items()}
+    root = read_tree(plan, given)
+    expander = running_expander_of(root, given)
+    lines = [*dict.fromkeys(map(str, unset(root, folder, expander, variables)))]
+    if until_s is not None:
+        lines += map(str, short_files(read_plan(plan, given), root, folder, expander, until_s))
+    if lines:
         more = f" (and {len(lines) - 1} more such)" if lines[1:] else ""
         raise TaurusConfigError(f"{where}: {lines[0]}{more}")
 

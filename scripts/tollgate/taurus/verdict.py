@@ -26,9 +26,7 @@ from tollgate.compare import record as compare_record
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds, refuse_never_sent
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
-from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.read import read_plan
-from tollgate.plan.variables import running_expander_of
+from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
 from tollgate.record.redaction import Redaction
@@ -36,9 +34,8 @@ from tollgate.record.sealed_files import seal_watched
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
-from tollgate.targets import scenarios
 from tollgate.targets.pm2 import declared_apps
-from tollgate.targets.scenarios import kind_of, remote_of, targets_of
+from tollgate.targets.scenarios import KINDS_WITH_OWN_LOAD, kind_of, remote_of, targets_of
 from tollgate.taurus import refusals
 from tollgate.taurus.divided import divide
 from tollgate.taurus.shared import problems_as, property_of, under_way
@@ -144,21 +141,17 @@ class Verdict(Reporter):
 
     def _refuse_data(self, executor: JMeterExecutor, script: Path, folder: Path) -> None:
         """Refuse what would be sent without its data. folder: in which JMeter looks for it."""
-        known, scenario = under_way(self.engine), executor.get_scenario()
-        composed, prepared = known.composed, known.executions[executor.label]
+        known, properties = under_way(self.engine), executor.properties
+        composed, interim = known.composed, known.executions[executor.label].interim
         is_ours = composed and composed.parts
         where = f"verdict: {f'scenarios.{composed.service.name}' if is_ours else script}"
-        properties = {key: str(it) for key, it in executor.properties.items()}
-        root = read_tree(script, properties)
-        expander = running_expander_of(root, properties)
-        refusals.refuse_unset(root, folder, expander, scenario.get("variables", {}), where)
-        if kind_of(self.engine.config) in scenarios.KINDS_WITH_OWN_LOAD:
-            return  # how much they send is for them to find out
-        until_s = math.inf
-        if prepared.interim:
-            until_s = float(properties.get("warmup", 0)) + prepared.interim.least_s
-        plan = read_plan(script, properties)
-        refusals.refuse_short_data(plan, root, folder, expander, until_s, where)
+        until_s = None
+        if not known.remote and kind_of(self.engine.config) not in KINDS_WITH_OWN_LOAD:
+            own = f"verdict: execution {executor.label!r}"
+            warmup_s = property_of(properties, "warmup", 0, own)
+            until_s = warmup_s + interim.least_s if interim else math.inf
+        variables = executor.get_scenario().get("variables", {})
+        refusals.refuse_without_data(script, folder, properties, variables, until_s, where)
 
     def startup(self) -> None:
         """Write run.json, with what the targets have shown since."""
