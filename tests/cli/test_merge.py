@@ -244,3 +244,14 @@ def test_a_share_that_did_not_come_to_its_end_exits_as_a_run_does(three, tollgat
     shards.change(three[1], interrupted=True)
     code, out, _ = tollgate("judge", three[1], "--json")
     assert (code, json.loads(out)["verdict"]) == (2, "INVALID")
+
+
+def test_nothing_that_a_share_links_to_gets_into_the_run(merge, three, tmp_path):
+    secret = tmp_path / "home"
+    secret.mkdir()
+    (secret / "key").write_text("s3cret")
+    (three[0] / "more").symlink_to(secret)
+    (three[1] / "key.txt").symlink_to(secret / "key")
+    assert merge(*three)[0] == 0
+    within = (it for it in (tmp_path / "merged").rglob("*") if it.is_file() and not it.is_symlink())
+    assert not [it for it in within if b"s3cret" in it.read_bytes()]

@@ -46,10 +46,12 @@ def merge(arguments: argparse.Namespace) -> int:
 
 def _place(found: Sequence[shards.Shard], run: Path) -> None:
     """Put the shares' folders into that of the merged run: as further names of the same files
-    where that can be, or else as copies. What is made of samples is left out: it is made anew."""
+    where that can be, or else as copies. What is made of samples is left out: it is made anew. A
+    link of theirs stays one: it may lead to anything of this machine."""
     for shard, name in zip(found, shards.folders(len(found)), strict=True):
         ignored = shutil.ignore_patterns(".*", "dashboard")
-        shutil.copytree(shard.folder, run / name, ignore=ignored, copy_function=_linked)
+        how = {"symlinks": True, "ignore": ignored, "copy_function": _linked}
+        shutil.copytree(shard.folder, run / name, **how)
 
 
 def _linked(source: str, target: str) -> None:
