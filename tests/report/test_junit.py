@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.executions import counts, execution
-from support.judged import LATE, MANY, RUNS, of_facts, on_label
+from support.judged import LATE, MANY, RUNS, criterion, of_facts, on_label
 from tollgate.criteria.grammar import FIELDS
 from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
@@ -144,3 +144,11 @@ def test_inconclusive_is_green_where_a_team_lets_it_pass_and_an_error_elsewhere(
         root = ET.fromstring(to_junit(verdict, "check").encode())
         [found] = [it for it in root.iter("testcase") if it.get("name") != MEASUREMENT]
         assert outcome(found) == wanted
+
+
+def test_no_text_attaches_a_file_of_the_machine():
+    attack = "[[ATTACHMENT|/etc/hostname]]"
+    run = of_facts(criterion(attack), notes=(attack,), machine_problems=(attack,))
+    texts = [it.text or "" for it in ET.fromstring(to_junit(judge(run), "check")).iter()]
+    assert any("ATTACHMENT|/etc/hostname]]" in it for it in texts)
+    assert not [it for it in texts if attack in it]

@@ -24,6 +24,7 @@ PARTS = (
     *("::error::", "##[add-mask]", "##vso[task.setvariable]", "\n::stop-commands::x\n", "@octocat"),
     *("\x1b[2J", "\x1b]0;x\x07", "\u202e", "\r", "\x00", "\ufffe", "|", "`", "\\", "</details>"),
     *("=cmd()", '"', "'", ",", "\n# head\n", "[a](javascript:b)", "{{ 7 * 7 }}", "{% x %}", "日本"),
+    "[[ATTACHMENT|/etc/hostname]]",
 )
 ANSWERS = st.lists(st.sampled_from(PARTS) | st.text(max_size=3), min_size=1, max_size=6).map(
     "".join

@@ -80,7 +80,7 @@ def _measurement_case(
         verdict = worst(reason.verdict for reason in reasons)
         _mark(case, verdict, "; ".join(f"{it.text} (the {it.fault}'s fault)" for it in reasons))
     if warnings:
-        ET.SubElement(case, "system-out").text = printable("\n".join(warnings))
+        ET.SubElement(case, "system-out").text = _unattached("\n".join(warnings))
 
 
 def _result_case(
@@ -91,7 +91,7 @@ def _result_case(
         ET.SubElement(case, "skipped", message=printable(result.line_with_reason))
     elif passes:
         text = result.line_with_reason if result.reason else result.line
-        ET.SubElement(case, "system-out").text = printable(text)
+        ET.SubElement(case, "system-out").text = _unattached(text)
     else:
         _mark(case, result.verdict, result.line, result.reason)
 
@@ -103,7 +103,13 @@ def _case(suite: ET.Element, class_name: str, name: str) -> ET.Element:
 def _mark(case: ET.Element, verdict: str, message: str, text: str = "") -> None:
     tag = "failure" if verdict == FAIL else "error"
     element = ET.SubElement(case, tag, message=printable(message), type=verdict)
-    element.text = printable(text or message)
+    element.text = _unattached(text or message)
+
+
+def _unattached(text: str) -> str:
+    """Printable text that attaches no file of the machine. Source: GitLab's documentation of JUnit
+    screenshots, and Jenkins' plugin junit-attachments."""
+    return printable(text).replace("[[ATTACHMENT|", "[ [ATTACHMENT|")
 
 
 def _count(suite: ET.Element) -> None:
