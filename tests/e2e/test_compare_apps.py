@@ -56,6 +56,9 @@ def test_a_service_in_python_is_compared_in_its_own_repository(compare, fibonacc
     assert [it["name"] for it in execution["targets"]] == ["base", "base-2", "head", "head-2"]
     assert "run by python3, and the profiler is Node's" in ran.json("why.json")["problem"]
     assert fibonacci.state() == before
+    # Nothing of what is sealed was written after that, such as by the profile.
+    assert {*ran.json("run.json")["watched_sha256"]} == {"workers.jsonl", "workers-cpu.jsonl"}
+    assert ran.judged_again().returncode == ran.code
 
 
 @pytest.mark.parametrize(
