@@ -48,7 +48,8 @@ def make(folder, number=1, of=2, rate=50, later_ms=0, without=None, criteria=CRI
         **{"warmup": float(WARMUP_S), "measured": float(MEASURED_S), "began": start_ms / 1000},
         "ended": start_ms / 1000 + WARMUP_S + MEASURED_S + 1,
     }
-    environment = {"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": {"visits.jmx": "1"}}
+    plans = {"visits.jmx": manifest.digest(folder / "plan" / "visits.jmx")}
+    environment = {"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": plans}
     shared = manifest.ShareRecord(number=number, of=of, rows="copy", data={}, start_at=None)
     fields = {"criteria": list(criteria), "environment": environment, "share": shared}
     write_record(folder, execution | changes, started="2023-11-14T22:13:20+00:00", **fields)
