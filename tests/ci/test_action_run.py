@@ -12,6 +12,7 @@ from tollgate.base.exit_codes import ExitCode
 
 COMMAND = """echo "$(basename "$PWD") $*" >>"$ASKED"
 echo "${BASE-none} $TOLLGATE_HOME" >>"$ASKED.env"
+echo "$TOLLGATE_ATTEMPTS" >>"$ASKED.attempts"
 [ "$1" != history ] || exit "${GATE:-0}"
 exit "${CODE:-0}"
 """
@@ -88,6 +89,9 @@ def test_it_ends_with_the_code_of_the_verdict_and_only_what_is_inconclusive_runs
 def test_how_often_it_is_tried_once_more_can_be_set(retries, project):
     assert project.run(CODE=ExitCode.INCONCLUSIVE, retries=retries).returncode == 5
     assert len(project.said()) == 1 + retries
+    # Each of them is told among how many it shares the error, the first one too.
+    shared = project.asked.with_suffix(".attempts").read_text().split()
+    assert shared == [str(1 + retries)] * (1 + retries)
 
 
 @pytest.mark.parametrize("code", ExitCode)

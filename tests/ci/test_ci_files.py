@@ -236,6 +236,18 @@ def test_only_what_is_inconclusive_runs_once_more(code, tmp_path):
     assert retries == {"check": once, "compare": once, "soak": None}
 
 
+def test_what_is_repeated_is_told_so_and_nothing_else():
+    told = {
+        name: job.get("variables", {}).get("TOLLGATE_ATTEMPTS")
+        for name, job in ci_files.gitlab().items()
+        if name in WHAT_EACH_RUNS
+    }
+    assert told == dict.fromkeys(WHAT_EACH_RUNS) | {"check": "2", "compare": "2"}
+    _, *parts = re.split(r"stage\('(\w+)'\)", ci_files.JENKINS.read_text())
+    stages = zip(parts[::2], parts[1::2], strict=True)
+    assert [name for name, text in stages if "TOLLGATE_ATTEMPTS = '2'" in text] == [*RUNS[:2]]
+
+
 def test_a_soak_is_the_same_on_all_three():
     settings = {"SCALE": "12", "KITTENS_LEAK": "off"}
     assert settings.items() <= ci_files.github_commands()["soak"].env.items()

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -196,3 +197,10 @@ def test_what_a_setting_is_by_default_is_what_taurus_yml_sets(name):
     kinds = yaml.safe_load((SUITE / "taurus.yml").read_text())["cli-aliases"]
     default = getattr(read().gate, name.replace("-", "_"))
     assert kinds["compare"]["modules"]["compare"][name] == f"{100 * default:g}%"
+
+
+def test_runs_of_one_job_share_the_errors_that_are_promised():
+    settings = {"false-alarm": "3%", "miss": "4%"}
+    gate = read({"TOLLGATE_ATTEMPTS": "2"}, **settings).gate
+    assert (gate.false_alarm, gate.miss) == (0.015, 0.02)
+    assert read({}, **settings).gate == replace(gate, false_alarm=0.03, miss=0.04)

@@ -8,7 +8,11 @@ from bzt import ManualShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import compare_folder, run_folder
+from tollgate.base.attempts import VARIABLE
+from tollgate.base.records import parse
 from tollgate.base.settings import SettingError
+from tollgate.compare.settings import read_setup
+from tollgate.judge.facts import JudgeSettings
 from tollgate.record import manifest
 from tollgate.taurus.refusals import checked_settings
 from tollgate.taurus.shared import under_way
@@ -87,17 +91,36 @@ def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
 @pytest.mark.parametrize("value", [-0.01, 0.6, "2 %", None])
 def test_a_tolerance_of_the_forecast_that_is_no_share_is_refused(value):
     wanted = ("check", {"forecast_tolerance": 0.05})
-    assert checked_settings({"forecast-tolerance": 0.05}) == wanted
+    assert checked_settings({"forecast-tolerance": 0.05}, {}) == wanted
     words = "write a number from 0 to 0.5"
     with pytest.raises(SettingError, match=f"forecast-tolerance is {value!r}: {words}"):
-        checked_settings({"forecast-tolerance": value})
+        checked_settings({"forecast-tolerance": value}, {})
+
+
+@pytest.mark.parametrize("confidence", [None, 0.5, 0.9, 0.9999])
+@pytest.mark.parametrize("attempts", [1, 2, 3, 10])
+def test_runs_of_one_job_share_the_error_of_their_intervals(attempts, confidence):
+    given = {} if confidence is None else {"confidence": confidence}
+    _, found = checked_settings(given, {VARIABLE: str(attempts)})
+    settings = parse(JudgeSettings, found)  # as `tollgate judge` reads them
+    whole = confidence or JudgeSettings.confidence
+    assert attempts * (1 - settings.confidence) == pytest.approx(1 - whole)
+    assert checked_settings(given, {}) == checked_settings(given, {VARIABLE: ""})
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "11", "two", "1.5", "²"])
+def test_a_wrong_number_of_attempts_is_refused(text):
+    with pytest.raises(SettingError, match=f"{VARIABLE} is {text!r}: write how many runs"):
+        checked_settings({}, {VARIABLE: text})
+    with pytest.raises(SettingError, match=f"{VARIABLE} is {text!r}: write how many runs"):
+        read_setup({"budget": "10m"}, {VARIABLE: text})
 
 
 @pytest.mark.parametrize("value", ["yes", "maybe", None, 2])
 def test_whether_a_run_cut_short_counts_is_true_or_false_and_nothing_between(value):
-    assert checked_settings({"cut-short-counts": True}) == ("check", {"cut_short_counts": True})
+    assert checked_settings({"cut-short-counts": True}, {}) == ("check", {"cut_short_counts": True})
     with pytest.raises(SettingError, match=f"cut-short-counts is {value!r}: write true or false"):
-        checked_settings({"cut-short-counts": value})
+        checked_settings({"cut-short-counts": value}, {})
 
 
 @pytest.mark.parametrize("name", ["warmup", "measured"])

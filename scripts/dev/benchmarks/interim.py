@@ -1,6 +1,6 @@
 """What the looks of a default run decide, on a machine that a queue stands for.
 
-    scripts/dev/bench interim [--runs N] [--pi MS] [--kittens MS] [--only REGEX]
+    scripts/dev/bench interim [--runs N] [--attempts N] [--pi MS] [--kittens MS] [--only REGEX]
 
 Requests come by the timers of plans/check.jmx, with other seeds in each run, and wait in line for
 the one process of fork mode, or by turns for those of cluster mode. Each takes its time of the
@@ -8,7 +8,8 @@ machine, slower or faster for some seconds as a shared one is. The criteria are 
 and the looks are judged by the code that judges a run. Every row judges the same runs. At the
 limit: each limit is the true mean, over days of the same queue, so that each FAIL is a false
 positive. Of one criterion of fork mode: its true mean is at its limit, or so many percent above, so
-that each PASS is a miss.
+that each PASS is a miss. Attempts: what is INCONCLUSIVE is measured and judged anew, and each run
+has its part of the error, as docs/policy.md says; --whole gives each run the whole error.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
-SETTINGS = JudgeSettings()
 #: Seconds of the warm-up, which are not judged.
 WARMUP_S = 5
 #: Milliseconds of the process that an answer takes, besides those that the arguments say, and those
@@ -112,7 +112,11 @@ def measured(
 
 
 def decided(
-    whole: MeasuredExecution, looks: InterimSchedule, family: int, near: Criterion | None = None
+    whole: MeasuredExecution,
+    looks: InterimSchedule,
+    settings: JudgeSettings,
+    family: int,
+    near: Criterion | None = None,
 ) -> tuple[float, str]:
     """At which look they end it, and its verdict. near: the one criterion whose limit is near; the
     others hold, and are judged only where it is decided."""
@@ -121,10 +125,10 @@ def decided(
         course = course.at(at_s)
         here = replace(whole, measured_s=at_s, course=course)
         if near:
-            ((found,),) = results_of([replace(here, criteria=(near,))], SETTINGS, family)
+            ((found,),) = results_of([replace(here, criteria=(near,))], settings, family)
             if found.verdict == INCONCLUSIVE:
                 continue
-        (results,) = results_of([here], SETTINGS, family)
+        (results,) = results_of([here], settings, family)
         if is_settled(whole.criteria, results, course):
             return at_s, worst(it.verdict for it in results if it.decides)
         course = noted(course, results)
@@ -164,7 +168,11 @@ class Row:
     seconds: list[tuple[float, ...]] = field(default_factory=list)
 
     def judge(
-        self, run: Mapping[str, MeasuredExecution], looks: InterimSchedule, known: dict
+        self,
+        run: Mapping[str, MeasuredExecution],
+        looks: InterimSchedule,
+        settings: JudgeSettings,
+        known: dict,
     ) -> None:
         """Judge one more run. known: what other rows found of its executions."""
         family = estimates(list(self.criteria.values()))
@@ -173,7 +181,7 @@ class Row:
             if (name, criteria) not in known:
                 near = self.near if name == "fork" else None
                 whole = replace(run[name], criteria=criteria)
-                known[name, criteria] = decided(whole, looks, family, near)
+                known[name, criteria] = decided(whole, looks, settings, family, near)
             found.append(known[name, criteria])
         ends, verdicts = zip(*found, strict=True)
         self.verdicts.append(worst(verdicts))
@@ -215,17 +223,26 @@ def simulated(arguments: argparse.Namespace) -> list[Row]:
         print(f"{name}: true means in ms: {shown}", file=sys.stderr)
     looks = InterimSchedule.of(LEAST_S, BUDGET_S).with_lag(criteria)
     made = [it for it in rows(criteria, means) if re.search(arguments.only, it.name)]
+    parts = 1 if arguments.whole else arguments.attempts
+    settings = JudgeSettings(confidence=1 - (1 - JudgeSettings.confidence) / parts)
     for _ in range(arguments.runs):
-        whole = {it: measured(it, machine, criteria, looks, random) for it in PROCESSES}
-        known: dict = {}
-        for row in made:
-            row.judge(whole, looks, known)
+        left = made
+        for attempt in range(arguments.attempts):
+            whole = {it: measured(it, machine, criteria, looks, random) for it in PROCESSES}
+            known: dict = {}
+            for row in left:
+                if attempt:
+                    row.verdicts.pop()
+                row.judge(whole, looks, settings, known)
+            left = [it for it in left if it.verdicts[-1] == INCONCLUSIVE]
     return made
 
 
 def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--attempts", type=int, default=1, help="runs until one is decided")
+    parser.add_argument("--whole", action="store_true", help="each with the whole error")
     parser.add_argument("--pi", type=float, default=500.0, help="ms of one core")
     parser.add_argument("--kittens", type=float, default=70.0, help="ms of one core")
     parser.add_argument("--seed", type=int, default=1)

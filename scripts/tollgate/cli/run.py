@@ -37,6 +37,7 @@ VARIABLES = {
     "PLAN, CRITERIA": "of plan: the .jmx file, and its limits; of compare: a plan of your own",
     "PLAN_HOST": "of compare: whom base and head stand for, where PLAN asks several hosts",
     "ENGINE, ENGINES": "several load generators: tollgate engine --help",
+    "TOLLGATE_ATTEMPTS": "how many runs at most decide together, where a job repeats one",
     "LIVE": "off: no page to watch the run on, at a terminal",
     "JMETER_HOME": "a JMeter of your own",
     "TOLLGATE_HOME": "where JMeter and PM2 are installed",

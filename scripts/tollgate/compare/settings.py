@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from tollgate.base.attempts import attempts
 from tollgate.base.settings import (
     HalfShare,
     Names,
@@ -183,6 +184,7 @@ def read_setup(settings: Mapping[str, object], environment: Mapping[str, str]) -
         _refuse_with_urls(found, given)
     shared = {it.name for it in fields(CompareSettings)} & {it.name for it in fields(GateSettings)}
     promised = {name: getattr(found, name) for name in shared}
+    promised |= {it: promised[it] / attempts(given) for it in ("false_alarm", "miss")}
     gate = GateSettings(**promised, budget_s=found.budget or GateSettings.budget_s)
     _check_looks(found.first, found.every, gate.budget_s)
     return CompareSetup(found, gate, urls, _injected(given))

@@ -303,7 +303,7 @@ class JudgeSettings:
     """Whether an interrupted run is judged by what was measured until then."""
     latency: Literal["response", "service"] = "response"
     """`response` judges response time where a schedule exists, `service` never does."""
-    confidence: Annotated[float, Field(ge=0.5, le=0.9999)] = 0.95
+    confidence: Annotated[float, Field(ge=0.5, le=0.99999)] = 0.95
     """Of each interval, as a share."""
     missing_share: Tolerance = 0.01
     """Of the scheduled requests, how many may be missing before the run is broken whatever its

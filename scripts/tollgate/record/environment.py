@@ -18,6 +18,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict  # Pydantic takes no other before Python 3.12
 
+from tollgate.base.attempts import VARIABLE as ATTEMPTS
 from tollgate.base.fields import WRITTEN, Digest, Whole
 from tollgate.base.paths import SUITE
 from tollgate.install.tools import jmeter_home, node_package
@@ -38,7 +39,7 @@ GENERATOR = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "HEAP", "JVM_ARGS", "_JAVA
 #: What chooses the load, its targets and its judge.
 _RUN = (
     *("MODE", "SCALE", "PLAN", "PLAN_HOST", "CRITERIA", "STOP_AFTER", "ENGINE", "ENGINES"),
-    *("START_AT", "BASE", "BASE_URL", "HEAD_URL"),
+    *("START_AT", "BASE", "BASE_URL", "HEAD_URL", ATTEMPTS),
 )
 
 

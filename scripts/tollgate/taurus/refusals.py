@@ -11,6 +11,7 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
+from tollgate.base.attempts import attempts
 from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
@@ -33,11 +34,15 @@ class VerdictSettings(JudgeSettings):
     """Names the run in verdict.json and JUnit."""
 
 
-def checked_settings(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def checked_settings(
+    given: Mapping[str, Any], environment: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
     """The kind of modules.verdict, and what is set of JudgeSettings. Raises SettingError."""
     found = read(VerdictSettings, given, "modules.verdict")
     judged = {it.name: it.name.replace("_", "-") for it in fields(JudgeSettings)}
     is_set = {name: getattr(found, name) for name, key in judged.items() if key in given}
+    if (runs := attempts(environment)) > 1:
+        is_set["confidence"] = round(1 - (1 - found.confidence) / runs, 12)
     return found.kind, is_set
 
 

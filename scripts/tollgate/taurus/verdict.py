@@ -7,6 +7,7 @@ before that was refused, or gets its verdict from `judge_unstarted`.
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from datetime import datetime, timezone
@@ -73,7 +74,7 @@ class Verdict(Reporter):
         for executor in executors:
             refusals.require_jmeter_plan(executor)
         with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError, SettingError):
-            kind, settings = refusals.checked_settings(self.settings)
+            kind, settings = refusals.checked_settings(self.settings, os.environ)
             planned = [self._planned(executor) for executor in executors]
             made = _record(
                 self.engine,
