@@ -16,7 +16,9 @@ import pytest
 
 from support.histories import EFFECTS, POINTS, measure, noise, record, stepped
 from tollgate.compare.errors import ShareRise
-from tollgate.history.series import FALSE_ALARM, executions
+from tollgate.compare.model import GateSettings
+from tollgate.history.series import executions
+from tollgate.stats.sequential import nominal_level
 
 NIGHTS = 365
 NEWEST = 7
@@ -28,6 +30,7 @@ SERIES = [(label, metric) for label in ("sum", "search") for metric in EFFECTS]
 SERIES += [("all labels", metric) for metric in ("typical", *POINTS)]
 #: Requests of each side, and how many of both fail in a night with failures.
 REQUESTS, FAILURES = 15_000, 225
+LEVEL = nominal_level(tuple(np.arange(60, 601, 30) / 600), GateSettings.false_alarm / len(SERIES))
 #: What goes wrong with one label for a night, and whether that night alone is to gate.
 DISASTERS = (
     *(("p50", 9.0, True), ("p50", 0.3, True), ("p50", 0.1, False), ("typical", 0.15, True)),
@@ -87,13 +90,13 @@ def year(rng, changes, before=0.0, wrong=()):
 
 def half(metric, value):
     """Of the night's own interval. Each failure is one of head's by the toss of a coin, and the low
-    end has the share of the error that a comparison of all series gives it."""
+    end has the level that a comparison of all series gives it at its last look."""
     if metric != "errors":
         return 0.03 if metric == "p95" else 0.02
     more = abs(value) * REQUESTS
     base = max(0.0, FAILURES - more) / 2
     rise = ShareRise((base, base + more), (REQUESTS, REQUESTS), 1.0)
-    return rise.value - rise.low(FALSE_ALARM / len(SERIES)) if value else 0.001
+    return rise.value - rise.low(LEVEL) if value else 0.001
 
 
 def values_of(rng, level, label, metric):
@@ -184,5 +187,5 @@ def test_a_night_that_fails_beyond_doubt_gates_by_itself(lasts, repetitions):
     for (metric, by, _), (on_it, after) in counts.items():
         print(f"{metric} {by:+}: {on_it} of {made} nights, and {after} of those after one")
     for (_, _, gates), (on_it, after) in counts.items():
-        assert on_it == made if gates else lasts > 1 or on_it <= years.most(0.02)
-        assert lasts > 1 or after <= years.most(0.02)
+        assert on_it == made if gates else lasts > 1 or on_it <= years.most(0.05)
+        assert lasts > 1 or after <= years.most(0.05)
