@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,8 +12,10 @@ from support.archived import unpacked
 from support.compare_folder import Load, both
 from support.compare_folder import make as make_comparison
 from tollgate.base.paths import HISTORY
+from tollgate.compare.words import cases
 from tollgate.history import files
 from tollgate.history.make import record_of
+from tollgate.judge.verdicts import Reason
 from tollgate.report.json_model import plain
 from tollgate.report.pages.run.write import judge_and_write
 
@@ -103,6 +106,25 @@ def test_a_fail_that_is_no_deciding_metric_is_kept_in_words(load, criteria, kept
     assert text.startswith(kept)
     assert text in failed
     assert len(failed) > 1
+
+
+def test_a_metric_that_failed_without_a_value_is_kept_in_words(tmp_path):
+    run, known = judged("compare-fail", tmp_path)
+    (execution,) = known.verdict.executions
+    comparison = execution.comparison
+    lost = next(it for it in comparison.gating if it.verdict == "FAIL")
+    findings = [
+        replace(it, change=None, low=None, high=None) if it.key == lost.key else it
+        for it in comparison.gate.findings
+    ]
+    unlike = replace(comparison, gate=replace(comparison.gate, findings=tuple(findings)))
+    (case,) = (it for it in cases(unlike) if it.name.startswith(f"{lost.metric} of {lost.label},"))
+    reason = Reason("FAIL", "service", case.line_with_reason)
+    whole = replace(execution, comparison=unlike, reasons=(*execution.reasons, reason))
+    verdict = replace(known.verdict, executions=(whole,))
+    record = record_of(run, replace(known, verdict=verdict))
+    assert lost.key not in {(it.label, it.metric) for it in record.executions[0].measures}
+    assert f"{whole.name}: {case.line_with_reason}" in record.failed
 
 
 def test_a_broken_measurement_leaves_nothing(tmp_path):

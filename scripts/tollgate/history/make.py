@@ -52,11 +52,13 @@ def record_of(run: Path, known: Judged) -> HistoryRecord | None:
 
 
 def _failed(verdict: RunVerdict) -> Iterator[str]:
-    """Of a comparison the measures say what its metrics decided."""
+    """Of a comparison the measures say what its metrics decided, where they have a value."""
     for each in verdict.executions:
-        decided = {it.line_with_reason for it in cases(each.comparison)}
+        findings = each.comparison.gating if each.comparison else ()
+        pairs = zip(cases(each.comparison), findings, strict=True)
+        measured = {it.line_with_reason for it, finding in pairs if finding.change is not None}
         for it in each.reasons:
-            if it.verdict == FAIL and it.text not in decided:
+            if it.verdict == FAIL and it.text not in measured:
                 yield each.named(it).text
 
 
