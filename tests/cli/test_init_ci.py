@@ -1,6 +1,7 @@
 """The CI files that `tollgate init` writes, by the linters of their systems."""
 
 import json
+import os
 import re
 import sys
 from importlib import metadata
@@ -85,9 +86,22 @@ def test_all_three_run_the_service_in_its_folder_and_leave_no_word_of_a_template
     runs = [it["script"] for it in jobs_of_gitlab(files[ci.PLACES["gitlab.yml"]]).values()]
     tollgate = "/opt/tollgate/bin/tollgate run -stock"
     of_target = 'git fetch --quiet origin "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"'
-    compare = f"BASE=$(git merge-base HEAD FETCH_HEAD) {tollgate} -compare"
-    assert runs[:2] == [[tollgate], [of_target, compare]]
+    of_merge = ["BASE=$(git merge-base HEAD FETCH_HEAD)", "export BASE"]
+    assert runs[:2] == [[tollgate], [of_target, *of_merge, f"{tollgate} -compare"]]
     assert (" -C services " in files[ci.PLACES["Jenkinsfile"]]) == (folder == "services")
+
+
+@pytest.mark.parametrize("code", [0, 1, 128])
+def test_gitlab_compares_with_no_other_base_where_git_knows_no_merge_base(code, tmp_path):
+    text = repository(tmp_path, "gitlab.yml")[ci.PLACES["gitlab.yml"]]
+    script = "\n".join(yaml.safe_load(text)["stock-compare"]["script"])
+    asks = f'[ "$1" = fetch ] || {{ echo abc; exit {code}; }}'
+    support.script(tmp_path / "bin" / "git", asks)
+    support.script(tmp_path / "tollgate", 'echo "compared with $BASE"')
+    script = script.replace("/opt/tollgate/bin", str(tmp_path))
+    env = support.environment(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    done = support.run("bash", "-eo", "pipefail", "-c", script, env=env)
+    assert (done.returncode, done.stdout) == (code, "" if code else "compared with abc\n")
 
 
 @pytest.mark.parametrize("folder", [".", "services"])
