@@ -26,6 +26,7 @@ _STATIC_MIMES = re.compile(r"(image|font|video|audio)/.*|text/css.*|.*(java|ecma
 _STATIC_FILES = re.compile(r".*\.(css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|otf|mp4)")
 #: Cookies of those who count visitors, which no service of one's own reads.
 _OF_COUNTERS = re.compile(r"_ga.*|_gid|_gat.*|_fb[pc]|_hj.*|__utm.*|_pk_.*|ajs_.*|amp(litude)?_.*")
+_LONGEST_URL = 20_000
 _HELP = "record it anew in the browser and save it with content"
 
 
@@ -206,6 +207,8 @@ def _unfit(source: Source, entry: _Entry) -> str:
         return "which the browser sends of its own accord"
     if entry.is_websocket:
         return "a WebSocket"
+    if len(entry.request["url"]) > _LONGEST_URL:
+        return f"whose URL has more than {_LONGEST_URL:,} characters"
     if entry.status <= 0:
         return "which was not answered"
     if entry.status >= 400:

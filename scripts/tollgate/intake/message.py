@@ -34,6 +34,10 @@ _LABELS = ("name", "type", "key", "id", "field")
 WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
 #: Around a variable that stands for a number of JSON.
 _BARE = "\ue000"
+#: Characters of a tag that are looked at before a value, and behind it.
+_LONGEST_TAG = 200
+#: Longer XML is a text, in which no value gives way to a variable.
+_LONGEST_XML = 100_000
 _REFERENCE = re.compile(r"(\$\{(?:[^{}]|\{[^{}]*\})*\})")
 
 
@@ -161,7 +165,8 @@ def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
         pairs = [[it["name"], it.get("value") or ""] for it in post.get("params") or []]
         by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]
         return by_text or [[unquote(part) for part in it] for it in pairs], "form"
-    return text, "xml" if "xml" in mime or text.lstrip().startswith("<") else "text"
+    is_xml = "xml" in mime or text.lstrip().startswith("<")
+    return text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text"
 
 
 def _putter(holder: Any, key: Any, head: str = "") -> Callable[[str], None]:
@@ -224,7 +229,9 @@ def _of_xml(message: Message) -> Iterator[Slot]:
 
 def _labels(xml: str, at: int) -> list[str]:
     """Of the tag at, or right before, a place."""
-    tag = xml[xml.rfind("<", 0, at) + 1 : xml.find(">", at)]
+    first, last = max(0, at - _LONGEST_TAG), at + _LONGEST_TAG
+    begin, end = xml.rfind("<", first, at), xml.find(">", at, last)
+    tag = xml[max(first, begin + 1) : last if end < 0 else end]
     return [it["value"] for it in _ATTRIBUTE.finditer(tag) if it["name"].lower() in _LABELS]
 
 

@@ -109,7 +109,7 @@ def unknown(source: str, reason: str) -> ExpandedText:
 
 
 class _TooLongError(Exception):
-    """What variables make of a text is longer than _LONGEST."""
+    """What variables make of a text is longer than _LONGEST, or takes more steps."""
 
 
 class Expander:
@@ -120,18 +120,19 @@ class Expander:
     ) -> None:
         self._properties = properties
         self._variables = variables
-        self._depth = 0
+        self._depth = self._steps = 0
 
     def expand(self, text: str) -> ExpandedText:
         """Return `text` with everything filled in that is known before the run."""
         if "${" not in text:
             return known(text)
+        self._depth = self._steps = 0
         try:
             if len(text) <= _LONGEST:
                 return self._until(text, 0, stops="")[0]
         except _TooLongError:
-            self._depth = 0
-        return unknown(text, f"a text with ${{...}} is longer than {_LONGEST:,} characters")
+            pass
+        return unknown(text, f"{text[:60]!r}... is too long to be expanded before the run")
 
     def _until(self, text: str, at: int, stops: str) -> tuple[ExpandedText, int]:
         """Expand from `at` to the first of `stops` outside a nested expression."""
@@ -162,6 +163,9 @@ class Expander:
 
     def _reference(self, text: str, start: int) -> tuple[ExpandedText, int]:
         """Expand the ${...} that begins at `start`; an unclosed one is plain text to JMeter."""
+        self._steps += 1
+        if self._steps > _LONGEST:  # a call that is not closed is read again from behind its name
+            raise _TooLongError
         name = re.compile(r"\$\{([^(){},$\\]+)").match(text, start)
         if name and text.startswith("(", name.end()) and self._depth < _DEEPEST:
             self._depth += 1
