@@ -269,12 +269,6 @@ def test_a_recording_whose_cookies_chrome_has_left_out_is_remarked(tmp_path):
     assert not any("Chrome" in it for it in draft(tmp_path, one, other).remarks)
 
 
-def test_what_jmeter_would_evaluate_is_left_out(tmp_path):
-    found = draft(tmp_path, entry(f"{OWN}/"), entry(f"{OWN}/a?x=${{__groovy(1)}}", at_s=0.1))
-    assert [*steps(found)] == ["home"]
-    assert any("${" in it for it in found.remarks)
-
-
 def test_a_draft_is_a_service(tmp_path):
     found = draft(tmp_path, *with_secrets())
     scenario = {"url": found.url, "requests": list(found.requests), **found.settings}

@@ -1,11 +1,9 @@
 """Wherever a plan of JMeter holds a secret, no fragment that is made of it does."""
 
-from xml.sax.saxutils import escape
-
 import pytest
 from lxml import etree
 
-from support.jmx_text import element, get, group, plan, script
+from support.jmx_text import element, get, group, plan, posted, row, script
 from tollgate.intake.jmx import read_jmx
 from tollgate.intake.source import load
 
@@ -24,23 +22,6 @@ def texts_of(found):
     """Of all properties of the only fragment."""
     (text,) = found.files.values()
     return [it.text for it in etree.fromstring(text.encode()).iter("stringProp")]
-
-
-def row(kind, value, name=None):
-    """Of a table of headers or arguments; without a name it is a raw body."""
-    of = "Header" if kind == "Header" else "Argument"
-    called = f'<stringProp name="{of}.name">{name}</stringProp>' if name else ""
-    written = f'<stringProp name="{of}.value">{escape(value)}</stringProp>'
-    return f'<elementProp name="" elementType="{kind}">{called}{written}</elementProp>'
-
-
-def posted(value, name=None):
-    """A request with one argument."""
-    rows = row("HTTPArgument", value, name)
-    table = f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
-    head = '<elementProp name="HTTPsampler.Arguments" elementType="Arguments">'
-    sent = get("log in", "/in", port="")
-    return sent.replace("</HTTPSamplerProxy>", f"{head}{table}</elementProp></HTTPSamplerProxy>")
 
 
 def header(name, value):

@@ -150,6 +150,23 @@ def regex(variable, expression, default=None):
     return element("RegexExtractor", variable, **props)
 
 
+def row(kind, value, name=None):
+    """Of a table of headers or arguments; without a name it is a raw body."""
+    of = "Header" if kind == "Header" else "Argument"
+    called = f'<stringProp name="{of}.name">{name}</stringProp>' if name else ""
+    written = f'<stringProp name="{of}.value">{escape(value)}</stringProp>'
+    return f'<elementProp name="" elementType="{kind}">{called}{written}</elementProp>'
+
+
+def posted(value, name=None):
+    """A request with one argument."""
+    rows = row("HTTPArgument", value, name)
+    table = f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
+    head = '<elementProp name="HTTPsampler.Arguments" elementType="Arguments">'
+    sent = get("log in", "/in", port="")
+    return sent.replace("</HTTPSamplerProxy>", f"{head}{table}</elementProp></HTTPSamplerProxy>")
+
+
 def script(name, text):
     """A sampler that runs it."""
     return element("JSR223Sampler", name, scriptLanguage="groovy", cacheKey="true", script=text)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tollgate.base.text import UserError
+from tollgate.intake import literal
 
 #: Where a cookie of the service's goes, as taurus.yml has it.
-SENT_TO_SERVICE = {"domain": "${__P(host,127.0.0.1)}", "path": "/"}
+SENT_TO_SERVICE = {"domain": literal.reference("__P(host,127.0.0.1)"), "path": "/"}
 
 
 class IntakeError(UserError, ValueError):
@@ -38,3 +39,18 @@ class Draft:
     """As `probes:` of a service, with `schema` for the label whose answer's schema is meant."""
     answers: Mapping[str, Any] = field(default_factory=dict)
     """JSON Schemas of answers, by label."""
+
+    @classmethod
+    def of_source(
+        cls,
+        requests: Iterable[Mapping[str, Any]],
+        remarks: Iterable[str],
+        settings: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Draft:
+        """Of what another wrote: JMeter sends each text of it as it is, and evaluates nothing but
+        what literal.reference has made."""
+        more["remarks"] = tuple(map(literal.opened, remarks))
+        return cls(
+            tuple(map(literal.every, requests)), settings=literal.every(settings or {}), **more
+        )

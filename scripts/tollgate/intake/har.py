@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from tollgate.intake import literal
 from tollgate.intake.answers import given_by
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
 from tollgate.intake.message import WORD, Message
@@ -24,6 +24,11 @@ PAUSE_S, LONGEST_PAUSE_S = 1.0, 1.0
 _STATIC_TYPES = ("image", "stylesheet", "script", "font", "media", "texttrack", "manifest")
 _STATIC_MIMES = re.compile(r"(image|font|video|audio)/.*|text/css.*|.*(java|ecma)script.*")
 _STATIC_FILES = re.compile(r".*\.(css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|otf|mp4)")
+#: Source: JMeter 5.6.3, HTTPSamplerBase.METHODS.
+METHODS = (
+    *("GET", "POST", "HEAD", "PUT", "OPTIONS", "TRACE", "DELETE", "PATCH", "PROPFIND", "PROPPATCH"),
+    *("MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "MKCALENDAR", "SEARCH"),
+)
 #: Cookies of those who count visitors, which no service of one's own reads.
 _OF_COUNTERS = re.compile(r"_ga.*|_gid|_gat.*|_fb[pc]|_hj.*|__utm.*|_pk_.*|ajs_.*|amp(litude)?_.*")
 _LONGEST_URL = 20_000
@@ -108,7 +113,7 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
             "it has no cookie: Chrome leaves them out unless it may save a HAR with sensitive data"
         )
     requests = _visit(kept, steps, name, remarks)
-    return Draft(
+    return Draft.of_source(
         requests=(requests,),
         url=own,
         secrets=variables.secrets,
@@ -230,8 +235,10 @@ def _unwritable(message: Message) -> str:
         return "whose text holds what may be a secret"
     if any(map(is_secret_itself, message.names)):
         return "with a name that may be a secret"
-    if "${" in json.dumps([message.segments, message.query, message.headers, message.body]):
-        return "which holds ${, a variable to JMeter"
+    if message.method not in METHODS:
+        return "a method that JMeter does not send"
+    if names := [it for it in message.headers if not literal.NAME.fullmatch(it)]:
+        return f"with a header that can't be called {names[0]!r}"
     return ""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from lxml import etree
 
 from tollgate.base.paths import STATE
+from tollgate.intake import literal
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
 from tollgate.intake.jmx_load import threads_of
 from tollgate.intake.jmx_places import (
@@ -199,7 +200,8 @@ class _Reader:
             found = (self._path.parent / (known or "")).resolve()
             if known is None or not found.is_file():
                 return f"{file.text} can't be found from {self._path.parent}"
-            file.text = os.path.relpath(found, (self._suite / STATE.name).resolve())
+            path = os.path.relpath(found, (self._suite / STATE.name).resolve())
+            file.text = literal.written(path)
         return ""
 
     def _hide(self, element: etree._Element) -> None:
@@ -223,7 +225,8 @@ class _Reader:
         for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
             hide(manager, self._variables)
             name, domain = row.get("name", ""), self._places.text(row, "Cookie.domain")
-            cookie = {"name": name, "value": text_of(row, "Cookie.value"), **SENT_TO_SERVICE}
+            cookie = {"name": name, "value": text_of(row, "Cookie.value")}
+            cookie |= literal.every(SENT_TO_SERVICE)
             cookie["path"] = text_of(row, "Cookie.path") or "/"
             if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
                 self._left[f"the cookie {name!r}: it is for {domain}"] += 1
@@ -247,7 +250,8 @@ class _Reader:
                 continue
             self._begin(below)
             names = {self._named(it, group) for it in sent}
-            label = names.pop() if len(names) == 1 else group.get("testname") or "requests"
+            title = _fixed(group.get("testname", "")) or "requests"
+            label = names.pop() if len(names) == 1 else title
             slug = re.sub(r"[^A-Za-z0-9]+", "-", label).strip("-").lower()
             if not re.search("[a-z]", slug) or slug in TAKEN:
                 label = slug = f"requests-{slug}".strip("-")
@@ -277,9 +281,9 @@ class _Reader:
     def _named(self, sampler: etree._Element, group: etree._Element) -> str:
         """The name of a sampler, which no other one has and which holds no variable."""
         given = sampler.get("testname", "")
-        name = re.sub(r"\$\{.*?\}+", "", given).strip() or "request"
+        name = _fixed(given) or "request"
         if self._owners.get(name, group) is not group:
-            name = f"{name} ({group.get('testname')})"
+            name = f"{name} ({_fixed(group.get('testname', ''))})"
         again = (f"{name} {number}" for number in count(2))
         name = next(it for it in chain([name], again) if it not in self._owners)
         self._owners[name] = group
@@ -319,6 +323,13 @@ def _why_not(element: etree._Element) -> str:
     if is_sampler_kind(kind) and kind not in (*HTTP, *_SCRIPTS, FLOW_CONTROL):
         return "which is no HTTP request"
     return _DROPPED.get(kind) or sessions.why_of_a_thread(element)
+
+
+def _fixed(name: str) -> str:
+    """Without variables: a label is known before the run."""
+    while "${" in name:
+        name = re.sub(r"\$\{.*?(\}+|$)", "", name, flags=re.DOTALL)
+    return name.strip()
 
 
 def _title(element: etree._Element) -> str:

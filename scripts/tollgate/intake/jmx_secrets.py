@@ -8,9 +8,11 @@ from functools import partial
 
 from lxml import etree
 
+from tollgate.intake import literal
 from tollgate.intake.jmx_places import PATH
 from tollgate.intake.message import Slot
 from tollgate.intake.variables import Variables, holds_secret
+from tollgate.plan.expressions import evaluates
 from tollgate.record.redaction import is_secret
 
 #: Rows of tables that may hold a secret: properties for the name and the value, by their kind.
@@ -29,7 +31,7 @@ _PAIRS = {
     "xml": re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)"),
     "query": re.compile(r"(?<![^?&;\s])(?P<name>[\w.%\[\]-]+)=(?P<value>[^&;#\s\"'<>]+)"),
 }
-_REFERENCE = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
+_REFERENCE = re.compile(rf"\$\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|{literal.REFERENCE.pattern}")
 _HOST = re.compile(r"\b(?:[a-z0-9-]+\.)+[a-z]{2,10}(?![\w.-])")
 _SLASH = re.compile(r"(?<![:/])/")
 
@@ -45,25 +47,31 @@ def hide(element: etree._Element, variables: Variables) -> bool:
     may_be_left = False
     for name, given in _texts(element):
         text, is_path = given.text, given.get("name") == PATH
-        for kind in _PAIRS if "${" in text or not name else ():
+        for kind in _PAIRS if _refers(text) or not name else ():
             # A path and a raw body are sent as they are written; JMeter encodes what has a name.
             where = "" if name and kind == "query" else kind
             if kind == "query" or not is_path:
                 text = _PAIRS[kind].sub(partial(_hidden, secret, where), text)
-        is_whole = "${" not in text and not is_path
+        is_whole = not _refers(text) and not is_path
         if is_whole and (is_secret(name) or _may_hold_secret(text)):
             text = secret(name or "body", text)
         may_be_left |= _may_hold_secret(text)
-        given.text = text
+        # What JMeter sent as it stood, it sends so from now on too, but for the secret.
+        is_evaluated = not literal.has_reference(text) or evaluates(given.text)
+        given.text = literal.opened(text) if is_evaluated else literal.written(text)
     for it in element.iterfind(".//stringProp[@name='Authorization.url']"):
         it.text = ""  # of any host
     return may_be_left
 
 
+def _refers(text: str) -> bool:
+    return "${" in text or literal.has_reference(text)
+
+
 def _hidden(secret: Callable[[str, str, str], str], where: str, found: re.Match[str]) -> str:
     """A name and its value, in the place of which a variable stands if it is secret."""
     name, value = found["name"], found["value"]
-    if "${" in value or not (is_secret(name) or _may_hold_secret(value)):
+    if _refers(value) or not (is_secret(name) or _may_hold_secret(value)):
         return found[0]
     return found[0].removesuffix(value) + secret(name, value, where)
 

@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tollgate.intake.notation import json_of
+from tollgate.intake.literal import BARE, in_url, pairs, quoted
 from tollgate.service.elements import JSON
 
 #: Of headers that the browser, or JMeter, sends of its own accord.
@@ -32,13 +33,10 @@ _ATTRIBUTE = re.compile(
 _LABELS = ("name", "type", "key", "id", "field")
 #: A part of a path that names what is asked for; others may be numbers of things, or secrets.
 WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
-#: Around a variable that stands for a number of JSON.
-_BARE = "\ue000"
 #: Characters of a tag that are looked at before a value, and behind it.
 _LONGEST_TAG = 200
 #: Longer XML is a text, in which no value gives way to a variable.
 _LONGEST_XML = 100_000
-_REFERENCE = re.compile(r"(\$\{(?:[^{}]|\{[^{}]*\})*\})")
 
 
 @dataclass
@@ -121,10 +119,10 @@ class Message:
     def request(self) -> dict[str, Any]:
         """As taurus.yml has it, without a label."""
         url = "/" + "/".join(
-            _quoted(it, lambda text: quote(text, safe="~@:!$'()*+,;=")) for it in self.segments
+            quoted(it, lambda text: quote(text, safe="~@:!$'()*+,;=")) for it in self.segments
         )
         if self.query:
-            url += "?" + _pairs(self.query)
+            url += "?" + pairs(self.query)
         found: dict[str, Any] = {"url": url}
         if self.method != "GET":
             found["method"] = self.method
@@ -139,16 +137,16 @@ class Message:
             as_mapping = dict(self.body)
             # JMeter encodes the values of a mapping, and leaves a text as it is.
             is_whole = len(as_mapping) == len(self.body)
-            return as_mapping if is_whole else _pairs(self.body, "${{__urlencode({})}}".format)
+            return as_mapping if is_whole else pairs(self.body, in_url)
         if self.kind != "json":
             return self.body
         text = json.dumps(self.body, ensure_ascii=False)
         types = [it for name, it in self.headers.items() if name.lower() == "content-type"]
         # Below any other type Taurus sends a mapping as a form.
         is_json = any(JSON.match(it.strip()) for it in types[-1:])
-        if is_json and isinstance(self.body, dict) and _BARE not in text:
+        if is_json and isinstance(self.body, dict) and BARE not in text:
             return self.body
-        return re.sub(f'"{_BARE}(.*?){_BARE}"', r"\1", text)
+        return re.sub(f'"{BARE}(.*?){BARE}"', r"\1", text)
 
 
 def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
@@ -195,7 +193,7 @@ def _leaves(holder: Any, key: Any, names: tuple[str, ...]) -> Iterator[Slot]:
         for at in range(len(value)):
             yield from _leaves(value, at, names)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        quotes = "" if isinstance(value, str) else _BARE
+        quotes = "" if isinstance(value, str) else BARE
 
         def put(text: str) -> None:
             text = f"{quotes}{text}{quotes}"
@@ -233,15 +231,3 @@ def _labels(xml: str, at: int) -> list[str]:
     begin, end = xml.rfind("<", first, at), xml.find(">", at, last)
     tag = xml[max(first, begin + 1) : last if end < 0 else end]
     return [it["value"] for it in _ATTRIBUTE.finditer(tag) if it["name"].lower() in _LABELS]
-
-
-def _quoted(text: str, how: Callable[[str], str], reference: Callable[[str], str] = str) -> str:
-    """Quoted for a URL or a form. reference: how references to variables are written, which JMeter
-    replaces before."""
-    parts = _REFERENCE.split(text)
-    return "".join(reference(it) if at % 2 else how(it) for at, it in enumerate(parts))
-
-
-def _pairs(pairs: list[list[str]], reference: Callable[[str], str] = str) -> str:
-    quoted = ([_quoted(it, quote_plus, reference) for it in pair] for pair in pairs)
-    return "&".join(map("=".join, quoted))

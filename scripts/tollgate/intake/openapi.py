@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
-from tollgate.intake import values
+from tollgate.intake import literal, values
 from tollgate.intake.document import Document, Operation, as_list, as_mapping
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
@@ -22,12 +22,14 @@ from tollgate.service.model import LONGEST_SLUG, TAKEN, slug_of
 _SEED = 1
 #: Methods that change nothing.
 READING = ("GET", "HEAD")
-#: Names that the plans of some kinds have variables of.
-_TAKEN = ("arrival", "block", "coin", "due", "server", "trial", "worker")
+#: Names that Taurus, or the plans of some kinds, have variables of.
+_TAKEN = ("TAURUS_ARTIFACTS_DIR", "arrival", "block", "coin", "due", "server", "trial", "worker")
 _FORM = "application/x-www-form-urlencoded"
 #: Headers that have places of their own: bodies, answers, security.
 _OWN_HEADERS = ("accept", "authorization", "content-type")
 _NAMED = 12
+#: Variables, what criteria have words for, and what XML can't hold.
+_NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass
@@ -84,7 +86,7 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         fault = f"{source.name} is not quite valid: {one_line(faults[0])}{more}"
         reading.remarks.insert(0, fault)
-    return Draft(
+    return Draft.of_source(
         requests=tuple(requests),
         data=reading.columns,
         url=document.base[0],
@@ -144,6 +146,9 @@ def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     for name in re.findall(r"\{([^{}$]*)\}", asked.probe):
         _add(reading, asked, {"name": name, "in": "path", "schema": {"type": "string"}})
     body = _body(reading, operation, asked)
+    if asked.path.startswith("//"):
+        reading.remarks.append(f"left out {operation.text}: behind // Taurus reads a host")
+        return None
     if body is NO_BODY:
         return None
     _secure(reading, operation, asked)
@@ -152,13 +157,13 @@ def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     is_plain = operation.method == "GET" and not asked.headers and not asked.has_secret
     if is_plain and is_json and schema and status == "200":
         reading.answers[label] = schema
-        path = "?".join(filter(None, (asked.probe, "&".join(asked.probe_query))))
+        path = "?".join(filter(None, (_in_path(asked.probe), "&".join(asked.probe_query))))
         reading.probes.append({"path": path, "schema": label})
     if len(types) > 1 or (types and not is_json):
         asked.headers["Accept"] = next(filter(JSON.fullmatch, types), types[0])
     said = {
         "label": label,
-        "url": "?".join(filter(None, (asked.path, "&".join(asked.query)))),
+        "url": "?".join(filter(None, (_in_path(asked.path), "&".join(asked.query)))),
         "method": operation.method if operation.method != "GET" else None,
         "headers": asked.headers,
         "body": body,
@@ -169,10 +174,16 @@ def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     return {key: it for key, it in said.items() if it is False or it}
 
 
+def _in_path(text: str) -> str:
+    """Encoded where no URL has it, as a document may write it either way."""
+    found = literal.quoted(text, lambda it: quote(it, safe="/?~@:!$'()*+,;=&%"))
+    return re.sub("%(?![0-9A-Fa-f]{2})", "%25", found)
+
+
 def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
     names = (operation.described.get("operationId"), operation.text)
-    texts = (re.sub(r"\$\{|[<>=\n]", "-", str(it or ""))[: LONGEST_SLUG - 4] for it in names)
+    texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4] for it in names)
     given = next(it for it in texts if _is_label(slug_of(it).lower()))
     label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
@@ -202,11 +213,13 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
         return
     if place == "header" and name.lower() in _OWN_HEADERS:
         return
+    if place == "header" and is_required and not _is_name(reading, asked, place, name):
+        return
     # By its name: the same parameter of two operations has the same values.
     found = values.column(parameter, schema, values.Draws.of(name, reading.budget))
     if found.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
-        _put(asked, place, name, reference if place == "header" else _in_url(reference), "")
+        _put(asked, place, name, reference if place == "header" else literal.in_url(reference), "")
         asked.has_secret = True
         return
     if not is_required and (found.is_guess or place == "header"):
@@ -218,7 +231,15 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
         asked.guesses.append(variable)
         if not values.allows(schema, found.values[0], reading.budget):
             reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
-    _put(asked, str(place), name, f"${{{variable}}}", texts[0])
+    _put(asked, str(place), name, literal.reference(variable), texts[0])
+
+
+def _is_name(reading: _Reading, asked: _Asked, place: str, name: str) -> bool:
+    """Whether a header or a cookie can be called so; if not, a remark says so."""
+    if literal.NAME.fullmatch(name):
+        return True
+    reading.remarks.append(f"{asked.path} needs the {place} {name!r}, as none can be called")
+    return False
 
 
 def _put(asked: _Asked, place: str, name: str, reference: str, value: str) -> None:
@@ -237,11 +258,7 @@ def _secret(reading: _Reading, what: str, words: str) -> str:
     """The reference to a variable of the environment."""
     variable = re.sub(r"\W+", "_", f"{reading.prefix}_{what}", flags=re.ASCII).upper()
     reading.secrets[variable] = words
-    return f"${{__P({variable})}}"
-
-
-def _in_url(reference: str) -> str:
-    return f"${{__urlencode({reference})}}"
+    return literal.reference(f"__P({variable})")
 
 
 def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
@@ -349,7 +366,9 @@ def _send_secret(
     asked.has_secret = True
     name = str(described.get("name", ""))
     if kind == "apiKey" and place == "query":
-        asked.query.append(f"{quote(name)}={_in_url(reference)}")
+        asked.query.append(f"{quote(name)}={literal.in_url(reference)}")
+    elif kind == "apiKey" and not _is_name(reading, asked, str(place), name):
+        pass
     elif kind == "apiKey" and place == "header":
         asked.headers[name] = reference
     elif kind == "apiKey":

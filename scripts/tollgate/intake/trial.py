@@ -18,6 +18,7 @@ from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.reach import SameOrigin, body_of
+from tollgate.plan.expressions import evaluates
 from tollgate.record.redaction import AS_JSON
 
 #: Seconds that an answer may take, as in the plans of services.
@@ -27,10 +28,10 @@ _READING = ("GET", "HEAD")
 _LONGEST = 64 * 1024 * 1024
 #: The status of what a service does not know.
 _UNKNOWN = 404
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 #: What refers to a secret, and how; in a URL it is encoded.
 _USED = re.compile(rf"\$\{{__P\((\w+?)(?:{AS_JSON})?\)\}}")
 _SECRET = re.compile(r"(\$\{__urlencode\()?\$\{__P\((\w+)\)\}(?(1)\)\})")
+_PART = re.compile(rf"{_SECRET.pattern}|\$\{{(\w+)\}}|\$\{{__char\((\d+)\)\}}|\\(\\)")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -128,16 +129,16 @@ class _Trial:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """With values in the place of variables, of those that are known."""
+    """As JMeter sends it, with the values of variables that are known."""
 
-    def secret(found: re.Match[str]) -> str:
-        value = values.get(found[2])
-        if value is None:
-            return found[0]
-        return quote(value, safe="") if found[1] else value
+    def part(found: re.Match[str]) -> str:
+        _, secret, variable, number, backslash = found.groups()
+        if secret:
+            value = values.get(secret, found[0])
+            return quote(value, safe="") if found[1] and secret in values else value
+        return values.get(variable, "") if variable else backslash or chr(int(number))
 
-    text = _SECRET.sub(secret, text)
-    return _VARIABLE.sub(lambda it: values.get(it[1], ""), text)
+    return _PART.sub(part, text) if evaluates(text) else text
 
 
 def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
@@ -145,7 +146,7 @@ def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
         return f"gives no answer ({body})"
     for check in request.get("assert", ()):
         subject = str(status) if check.get("subject") == "http-code" else body
-        missing = [it for it in check["contains"] if it not in subject]
+        missing = [it for it in check["contains"] if _filled(it, {}) not in subject]
         if missing:
             is_code = subject != body
             return f"answers {status}" + ("" if is_code else f" without {missing[0]}")

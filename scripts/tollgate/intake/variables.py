@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from tollgate.base.text import unique
+from tollgate.intake import literal
 from tollgate.intake.answers import Given
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.message import WORD, Message, Slot
@@ -121,7 +122,7 @@ class Variables:
         for _, value in self._known(len(rest)):
             rest = rest.replace(value, "")
         if found := next(places, None):
-            variable = f"${{{_variable(*found)}}}"
+            variable = literal.reference(_variable(*found))
             is_plain = quote(slot.value, safe="") == slot.value
             slot.put(variable if is_plain else _encoded(variable, slot.where))
         elif slot.value and not rest:
@@ -168,12 +169,12 @@ def _shortness(variable: tuple[str, str]) -> int:
 def _reference(name: str, slot: Slot | None = None) -> str:
     """To a variable of the environment, as JMeter has it."""
     where = slot.where if slot else ""
-    return _encoded(f"${{__P({name}{AS_JSON * (where == 'json')})}}", where)
+    return _encoded(literal.reference(f"__P({name}{AS_JSON * (where == 'json')})"), where)
 
 
 def _encoded(reference: str, where: str) -> str:
     function = {"path": "__urlencode", "query": "__urlencode", "xml": "__escapeXml"}.get(where)
-    return f"${{{function}({reference})}}" if function else reference
+    return literal.reference(f"{function}({reference})") if function else reference
 
 
 def _variable(step: Step, given: Given) -> str:

@@ -1,7 +1,8 @@
 """JMeter's ${...} expressions, as far as they can be known before the run.
 
-Known: __P, __property, __intSum, __longSum, plain arithmetic in __jexl2, __jexl3, __groovy and
-__javaScript, and user defined variables. Anything else stays as it is written and carries a reason.
+Known: __P, __property, __char, __intSum, __longSum, plain arithmetic in __jexl2, __jexl3, __groovy
+and __javaScript, and user defined variables. Anything else stays as it is written and carries a
+reason.
 Source: JMeter's manual, "Functions and Variables".
 """
 
@@ -29,6 +30,21 @@ _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
 def reads_property(text: str, name: str) -> bool:
     """Whether an expression in a text asks for a property."""
     return re.search(rf"__(?:P|property)\(\s*{re.escape(name)}\s*[,)]", text) is not None
+
+
+def evaluates(text: str) -> bool:
+    """Whether JMeter evaluates a part of a text: elsewhere it leaves backslashes as they are.
+
+    Source: JMeter 5.6.3, FunctionParser and CompoundVariable.hasFunction."""
+    return re.match(r"(?:\\.|[^\\])*?\$\{", text, re.DOTALL) is not None
+
+
+def characters(values: Sequence[str]) -> str:
+    """Those with these numbers, decimal or as 0x24."""
+    try:
+        return "".join(chr(int(it, 0)) for it in values)
+    except (ValueError, OverflowError):
+        return ""
 
 
 def whole_sum(values: Sequence[str]) -> str:
@@ -77,6 +93,7 @@ def _evaluate(node: ast.expr) -> float:
 #: What else is known of functions with known arguments.
 _FUNCTIONS = {
     **dict.fromkeys(("__intSum", "__longSum"), whole_sum),
+    "__char": characters,
     **dict.fromkeys(("__jexl2", "__jexl3", "__groovy", "__javaScript"), arithmetic),
 }
 
@@ -124,7 +141,7 @@ class Expander:
 
     def expand(self, text: str) -> ExpandedText:
         """Return `text` with everything filled in that is known before the run."""
-        if "${" not in text:
+        if not evaluates(text):
             return known(text)
         self._depth = self._steps = 0
         try:
