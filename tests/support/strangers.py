@@ -7,8 +7,7 @@ from urllib.parse import quote
 from support.recordings import entry
 
 #: What JMeter evaluates, and Taurus: as it is, behind backslashes, and within itself.
-EVALUATED = "EVALUATED"
-HARMLESS = "${__changeCase(evaluated)}"
+HARMLESS, EVALUATED = "${__longSum(123456123456,654321654321)}", "777777777777"
 SPELLINGS = (
     HARMLESS,
     f"\\{HARMLESS}",

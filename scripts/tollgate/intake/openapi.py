@@ -183,7 +183,7 @@ def _in_path(text: str) -> str:
 def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
     names = (operation.described.get("operationId"), operation.text)
-    texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4] for it in names)
+    texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4].strip() for it in names)
     given = next(it for it in texts if _is_label(slug_of(it).lower()))
     label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
