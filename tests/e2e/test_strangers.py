@@ -102,6 +102,7 @@ def texts_of_json(body):
 
 def test_nothing_is_evaluated_on_the_wire_or_in_a_file(ran):
     run, sent, suite = ran
+    assert sent
     wire = json.dumps(sent)
     assert EVALUATED not in wire
     assert str(run.folder) not in wire

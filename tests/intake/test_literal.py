@@ -20,8 +20,10 @@ from lxml import etree
 from support import strangers
 from support.jmeter_text import Evaluation
 from support.jmx_text import get, group, plan, posted
+from support.openapi_documents import operation
 from support.recordings import har
 from support.strangers import EVALUATED, SPELLINGS
+from tollgate.base.urls import read_url
 from tollgate.cli.new_target.scenario import entry
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.har import read_har
@@ -213,3 +215,27 @@ def test_a_label_is_what_jmeter_writes(tmp_path):
     draft = read_jmx(load(str(path)), "shop", tmp_path)
     assert [it["label"] for it in draft.requests] == ["all"]
     assert "${" not in "".join(re.findall('testname="([^"]*)"', *draft.files.values()))
+
+
+def test_a_form_whose_names_taurus_changes_is_sent_as_the_text_of_a_form(draft):
+    field = {"type": "string", "example": "a b"}
+    form = {"type": "object", "properties": {"^x": field, "y": field}}
+    body = {"content": {"application/x-www-form-urlencoded": {"schema": form}}}
+    found = draft({"/a": {"post": operation(requestBody=body)}}, "POST /a")
+    assert found.requests[0]["body"] == "%5Ex=a+b&y=a+b"
+    assert found.requests[0]["headers"] == {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize("host", ["${TAURUS_ARTIFACTS_DIR}", "a${__P(x)}", "a{b}"])
+def test_the_name_of_a_host_holds_nothing_that_is_evaluated(host):
+    with pytest.raises(ValueError, match="write a URL"):
+        read_url("url", f"http://{host}")
+    assert read_url("url", "http://b\u00fcro_1.example:80").host == "b\u00fcro_1.example"
+    assert read_url("url", "http://[fe80::1%eth0]:80").host == "fe80::1%eth0"
+
+
+def test_a_path_behind_which_taurus_reads_a_host_is_left_out(draft):
+    paths = {"//other.example/x": {"get": operation()}, "/a b": {"get": operation()}}
+    found = draft(paths)
+    assert [it["url"] for it in found.requests] == ["/a%20b"]
+    assert any("//other.example/x" in it for it in found.remarks)

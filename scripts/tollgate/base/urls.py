@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -50,7 +51,9 @@ def read_url(name: str, text: str) -> Url:
         port = parts.port
     except ValueError as problem:
         raise ValueError(f"{name} is {shown(text)!r}: {problem}: write a URL {example}") from None
-    if parts.scheme not in PORTS or not parts.hostname or port == 0:
+    # Nothing that JMeter or Taurus would evaluate.
+    is_host = re.fullmatch(r"[\w.:%~-]+", parts.hostname or "")
+    if parts.scheme not in PORTS or not is_host or port == 0:
         raise ValueError(f"{name} is {shown(text)!r}: write a URL {example}")
     if "@" in parts.netloc:
         raise ValueError(f"{name} holds a user's name or password: write a URL {example}")

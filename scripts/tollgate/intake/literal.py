@@ -95,19 +95,19 @@ def _body(body: Any, request: Mapping[str, Any]) -> Any:
     kinds = [str(it) for name, it in headers if name.lower() == "content-type"]
     if not any(JSON.match(it.strip()) for it in kinds[-1:]):
         fields = {written(key): every(it) for key, it in body.items()}
-        return fields if _are_keys(fields) else written(pairs(body.items(), in_url))
+        return fields if are_keys(fields) else written(pairs(body.items(), in_url))
     text = json.dumps(body, ensure_ascii=False)
     found = every(body, lambda it: _escaped(it, True)) if _is_evaluated(text) else body
-    return found if _are_keys(found) else written(text)
+    return found if are_keys(found) else written(text)
 
 
-def _are_keys(value: Any) -> bool:
+def are_keys(value: Any) -> bool:
     """Whether bzt takes all keys, at any depth, for what they are."""
     if isinstance(value, list):
-        return all(map(_are_keys, value))
+        return all(map(are_keys, value))
     if not isinstance(value, Mapping):
         return True
-    return not any(key[:1] in _NO_KEY for key in value) and all(map(_are_keys, value.values()))
+    return not any(key[:1] in _NO_KEY for key in value) and all(map(are_keys, value.values()))
 
 
 def quoted(text: str, how: Callable[[str], str], around: Callable[[str], str] = str) -> str:
