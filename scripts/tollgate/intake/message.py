@@ -11,8 +11,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from tollgate.intake.notation import json_of
 from tollgate.intake.literal import BARE, in_url, pairs, quoted
+from tollgate.intake.notation import json_of
 from tollgate.service.elements import JSON
 
 #: Of headers that the browser, or JMeter, sends of its own accord.
