@@ -226,3 +226,8 @@ def test_the_line_names_the_element_and_what_was_meant(tmp_path):
     (line,) = map(str, unset(root, tmp_path, running_expander_of(root, {})))
     assert "HTTPSamplerProxy 'list'" in line
     assert "did you mean ${page}?" in line
+
+
+def test_the_number_of_a_thread_is_no_way_to_set_a_variable(tmp_path):
+    number = reads("${__jexl3(ctx.threadNum % 3)}", "${__groovy(ctx.getThreadNum())}")
+    assert unset_names(tmp_path, jmx.group(number, reads("${nobody}"))) == [("nobody", ())]

@@ -39,10 +39,11 @@ _NOT_SENT = re.compile(
 )
 #: What extractors and functions set beside a variable itself.
 _FAMILY = re.compile(r"_(n|#|matchNr|ALL|RAW|g\d*|\d+(_g\d*)?)")
-#: Uses of a thread's variables in a script that say which; and what may set others, or change what
-#: a sampler sends.
+#: Uses of a thread's variables in a script that say which, and of its number; and what may set
+#: others, or change what a sampler sends.
 _LITERAL = re.compile(
     r"""\bvars\s*\.\s*(?:put|putObject|remove|get|getObject)\s*\(\s*(["'])[^"'$]+\1\s*(?:\\?,|\))"""
+    r"""|\bctx\s*\.\s*(?:threadNum\b|getThreadNum\s*\()"""
 )
 _ANY = re.compile(
     r"\b(vars|ctx|sampler|binding|evaluate|source|Eval|GroovyShell|JMeterContextService)\b|[vV]ariables"
