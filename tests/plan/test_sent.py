@@ -65,6 +65,16 @@ def test_the_end_of_a_file_is_looked_for_where_it_would_be_sent(
     assert ("<EOF>" in request, "%3CEOF%3E" in request) == (is_looked_for, is_looked_for)
 
 
+def test_the_end_of_a_file_is_looked_for_in_what_reads_of_it_alone(looked_for, tmp_path):
+    (tmp_path / "users.csv").write_text("user\nann\n")
+    users = jmx.element("CSVDataSet", "f", filename="users.csv", recycle="true")
+    arrivals = jmx.element("CSVDataSet", "f", filename="absent.csv", recycle="false")
+    assert looked_for(jmx.group(users, arrivals, jmx.get("a", "/${user}"))) == (set(), set())
+    once = jmx.element("CSVDataSet", "f", filename="users.csv", recycle="false")
+    request, _ = looked_for(jmx.group(once, jmx.get("a", "/${user}")))
+    assert request == {"<EOF>", "%3CEOF%3E"}
+
+
 SAYS_SO = ["NOT_FOUND", "NF", "not found", "TOKEN_NOT_FOUND", "ERROR", "no-match", "MISSING_ID"]
 MAY_BE_MEANT = ["", "0", "1", "home", "EUR", "default", "null", "confirm", "NORWAY", "Notes"]
 

@@ -58,7 +58,10 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
     certain.update(name for it in every if it.kind in _CERTAIN for name in _names(it))
     at_times = {name for it in every if it.kind not in _CERTAIN for name in set_by(it)}
     feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
-    knows_end = any(EOF in text for it in every for _, _, text in it.references)
+    if any(EOF in text for it in every for _, _, text in it.references):
+        feeds = []  # the plan knows of the end
+    ending = [columns_of(it, folder, expander) for it in feeds]
+    may_end = {name for names in ending for name in names or ()}
     senders = [it for it in every if it.kind in _SENDING]
     for each in senders:
         where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
@@ -67,7 +70,7 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
             if may_be_unset and name not in certain and "${" not in name:
                 shows = name, unset(name)
                 where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
-            if feeds and not knows_end:
+            if name in may_end or (None in ending and name not in certain):
                 shows = "", f"{feeds[0].title} was at the end of its file"
                 where |= dict.fromkeys(ENDS, shows)
     for each in every:
