@@ -91,6 +91,19 @@ def test_what_slows_head_on_purpose_is_another_setup_than_what_does_not(tmp_path
     assert setups[0] == setups[2] != setups[1]
 
 
+def test_another_plan_of_a_users_own_is_another_setup_wherever_it_lies(tmp_path):
+    make_comparison(tmp_path)
+    known = judge_and_write(tmp_path)
+    setups = []
+    for plan in ("", "/a/visits.jmx", "/b/visits.jmx", "/a/orders.jmx"):
+        variables = {"PLAN": plan} if plan else {}
+        environment = known.record.environment | {"variables": variables}
+        record = replace(known, record=replace(known.record, environment=environment))
+        setups.append(record_of(tmp_path, record).executions[0].setup)
+    assert setups[1] == setups[2]
+    assert len({*setups}) == 3
+
+
 @pytest.mark.parametrize(
     ("load", "criteria", "kept"),
     [

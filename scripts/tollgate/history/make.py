@@ -32,7 +32,11 @@ def record_of(run: Path, known: Judged) -> HistoryRecord | None:
     listed = read.listed(run)
     if not listed.counts:
         return None
-    made = [_compared(it.name, it.comparison) for it in known.verdict.executions if it.comparison]
+    # Of a plan of a user's own, whose execution is called the same whichever it is.
+    plan = Path(known.record.environment.get("variables", {}).get("PLAN", "")).name
+    made = [
+        _compared(it.name, it.comparison, plan) for it in known.verdict.executions if it.comparison
+    ]
     compared = {it.name for it in made}
     for setup, executions in setups(listed).items():
         for it in (it for it in executions if it.name not in compared):
@@ -62,7 +66,7 @@ def _failed(verdict: RunVerdict) -> Iterator[str]:
                 yield each.named(it).text
 
 
-def _compared(name: str, found: Comparison) -> HistoryExecution:
+def _compared(name: str, found: Comparison, plan: str) -> HistoryExecution:
     record, settings = found.record, found.gate.settings
     slowed = tuple(sorted(record.injected.items()))
     measures = (
@@ -80,7 +84,7 @@ def _compared(name: str, found: Comparison) -> HistoryExecution:
         for it in found.gating
         if it.change is not None
     )
-    setup = _digest((record.mode, record.processes, record.coin, slowed))
+    setup = _digest((record.mode, record.processes, record.coin, slowed, *filter(None, [plan])))
     return HistoryExecution(name, setup, record.base, record.head, tuple(measures))
 
 

@@ -76,7 +76,7 @@ class HistoryExecution:
     """The name of the execution."""
     setup: Text
     """A digest of what has to be the same for values to be comparable: of a comparison its mode,
-    processes, coin and slowdowns; of other runs plan, load, targets and machine."""
+    processes, coin, slowdowns and own plan; of other runs plan, load, targets and machine."""
     anchor: SideRecord | None
     """What a comparison held head against; null of other runs."""
     head: SideRecord | None
