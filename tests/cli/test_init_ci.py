@@ -115,6 +115,8 @@ def test_every_night_is_compared_with_the_anchor_and_the_records_of_all_decide(f
     job = yaml.safe_load(files[ci.PLACES["gitlab.yml"]])["stock-history"]
     kept = "reports/history/" if folder == "." else "services/reports/history/"
     assert (job["cache"][1]["paths"], job["cache"][1]["when"]) == ([kept], "always")
+    # A cache is overwritten as a whole: two services with one key would lose each other's records.
+    assert job["cache"][1]["key"] == "tollgate-history-stock"
     gate = "tollgate history --gate --run reports/latest"
     assert job["script"][-1].endswith(gate)
     text = files[ci.PLACES["Jenkinsfile"]]
