@@ -135,6 +135,12 @@ def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None
             f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, patterns or number "
             "of parameters: name a part of it, or leave this operation out"
         ) from None
+    except (TypeError, AttributeError, KeyError) as problem:
+        why = one_line(repr(problem))[:200]
+        reading.remarks.append(
+            f"left out {operation.text}: what is said of it is no schema ({why})"
+        )
+        return None
 
 
 def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:

@@ -160,12 +160,17 @@ def merged(schemas: Sequence[object]) -> dict[str, Any]:
         each = merged([{**each, "allOf": None}, *inner]) if isinstance(inner, list) else each
         for key, it in each.items():
             if key == "properties" and isinstance(it, Mapping):
-                found[key] = {**found.get(key, {}), **it}
+                found[key] = {**_mapping(found.get(key)), **it}
             elif key == "required" and isinstance(it, list):
-                found[key] = [*found.get(key, []), *it]
+                before = found.get(key)
+                found[key] = [*(before if isinstance(before, list) else []), *it]
             elif it is not None:
                 found[key] = it
     return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
