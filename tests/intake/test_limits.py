@@ -171,11 +171,11 @@ HANDLED = {
     "defaults in any of two": lambda: _of_schemas(30, lambda it: {"anyOf": [it, it], "default": 1}),
     "all of itself": lambda: _of_schemas(1, lambda _: {"allOf": [_ref("s0"), _ref("s0")]}),
     "a wide circle": lambda: document(
-        {f"/a{n}": {"get": operation(schema=_ref(f"s{n}"))} for n in range(100)},
+        {f"/a{n}": {"get": operation(schema=_ref(f"s{n}"))} for n in range(40)},
         components={
             "schemas": {
-                f"s{n}": {"properties": {f"p{m}": _ref(f"s{m}") for m in range(100)}}
-                for n in range(100)
+                f"s{n}": {"properties": {f"p{m}": _ref(f"s{m}") for m in range(40)}}
+                for n in range(40)
             }
         },
     ),
