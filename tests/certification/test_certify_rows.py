@@ -131,14 +131,17 @@ def test_rows_come_without_noise_first_and_by_what_head_has_more():
     assert found == ["aa", "delay-3", "work-5", "work-20", "aa+noise"]
 
 
+LATER = ("stall_effect", "cpu_effect", "tail_effect")
+
+
 def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
     other = {**PROMISE, "effect": 0.1}
     runs = [finished(1, promise=other), finished(2), finished(3, verdict="BROKEN"), finished(4)]
     assert [run.seed for run in comparable(runs)] == [2, 4]
     assert comparable([]) == []
     # Runs of before a metric came promised of it what the gate promises now.
-    of_now = {**PROMISE, "gates": [*PROMISE["gates"], "stalls"]}
-    of_now |= {"stall_effect": GateSettings.stall_effect, "cpu_effect": GateSettings.cpu_effect}
+    of_now = {**PROMISE, "gates": [*PROMISE["gates"], "stalls", "tail"]}
+    of_now |= {it: getattr(GateSettings, it) for it in LATER}
     runs = [finished(1), finished(2, promise=of_now)]
     assert [run.seed for run in comparable(runs)] == [1, 2]
 

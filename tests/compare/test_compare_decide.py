@@ -75,7 +75,7 @@ def test_p99_and_mean_are_told_and_decide_nothing(seen):
 
 
 def test_holm_gives_the_error_of_what_was_refused_to_the_rest(seen):
-    levels = (nominal_level((0.2,), GateSettings().false_alarm / m) for m in (4.1, 3.1))
+    levels = (nominal_level((0.2,), GateSettings().false_alarm / m) for m in (4.2, 3.2))
     between = sum(LogRatio("p50", 1, 1, 0.0, 0.01, 1e6).high(level) for level in levels) / 2
     assert finding(seen({"p95": (between, 0.01)}), "p95").verdict != "FAIL"
     both = seen({"p95": (between, 0.01), "p50": (0.2, 0.01)})
@@ -86,7 +86,7 @@ def test_holm_gives_the_error_of_what_was_refused_to_the_rest(seen):
 def test_stalls_have_a_tenth_of_the_error_of_another_metric(seen):
     stalled = ShareRise((0, 60), (1000, 1000), 6.0, metric=STALLS)
     one, tenth = (
-        stalled.low(nominal_level((0.2,), GateSettings().false_alarm / m)) for m in (4.1, 41)
+        stalled.low(nominal_level((0.2,), GateSettings().false_alarm / m)) for m in (4.2, 42)
     )
     assert finding(seen({STALLS: stalled}), STALLS).low == tenth < one
 

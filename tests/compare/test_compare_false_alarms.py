@@ -32,8 +32,8 @@ def test_of_2000_sequences_of_looks_at_like_services_at_most_1_percent_fail(repe
 
 
 @pytest.mark.statistics
-def test_two_labels_of_five_metrics_each_share_the_one_error(repetitions):
-    """What gates by default are ten hypotheses, of which those of stalls have smaller shares."""
+def test_two_labels_of_six_metrics_each_share_the_one_error(repetitions):
+    """What gates by default are twelve hypotheses, of which tail and stalls have smaller shares."""
     rng, pairs = np.random.default_rng(24), repetitions(PAIRS)
     alarms = 0
     for number in pairs:
@@ -41,7 +41,7 @@ def test_two_labels_of_five_metrics_each_share_the_one_error(repetitions):
         services = {"sum": noisy, "search": {"rate": 15.0, **noisy}}
         labels = [compared(rng, 240, label=name, **it) for name, it in services.items()]
         gate = judged(labels, SHORT)
-        assert sum(each.gates for each in gate.findings) == 10
+        assert sum(each.gates for each in gate.findings) == 12
         alarms += gate.verdict == FAIL
     assert stats.binomtest(alarms, pairs.made, 0.01, alternative="greater").pvalue > 0.01, alarms
 

@@ -56,8 +56,8 @@ def test_the_names_of_earlier_versions_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda it: it.update(version=5), "version 5, and this Tollgate reads 1 to 4"),
-        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 4"),
+        (lambda it: it.update(version=6), "version 6, and this Tollgate reads 1 to 5"),
+        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 5"),
         (lambda it: it["settings"].pop("labels"), r"settings\.labels: it is missing"),
         (lambda it: it["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
         (lambda it: it["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
@@ -79,7 +79,7 @@ def test_a_record_of_before_typical_and_fail_fast_promised_neither(tmp_path):
     def of_then(raw):
         raw["version"] = 1
         raw["settings"]["gates"] = ["p50", "errors"]
-        for name in ("typical_effect", "fail_fast", "stall_effect", "cpu_effect"):
+        for name in ("typical_effect", "fail_fast", "stall_effect", "cpu_effect", "tail_effect"):
             raw["settings"].pop(name)
 
     spoiled(tmp_path, of_then)
@@ -91,7 +91,7 @@ def test_a_record_of_before_typical_and_fail_fast_promised_neither(tmp_path):
 def test_a_record_of_before_cpu_time_promised_nothing_of_it(tmp_path):
     def of_then(raw):
         raw["version"] = 3
-        del raw["settings"]["cpu_effect"], raw["cpu"]
+        del raw["settings"]["cpu_effect"], raw["settings"]["tail_effect"], raw["cpu"]
 
     spoiled(tmp_path, of_then)
     read = record.read(tmp_path)

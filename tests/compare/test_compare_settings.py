@@ -24,13 +24,13 @@ def test_without_more_than_a_budget_the_defaults_hold():
     assert found.gate == GateSettings(
         **{"budget_s": 600, "effect": 0.05, "false_alarm": 0.01, "fail_fast": True},
         **{"typical_effect": 0.02, "error_effect": 0.002, "stall_effect": 0.03},
-        cpu_effect=0.02,
-        gates=("typical", "p50", "p95", "stalls", "errors"),
+        **{"cpu_effect": 0.02, "tail_effect": 0.05},
+        gates=("typical", "p50", "p95", "tail", "stalls", "errors"),
     )
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), (0.05, 0.05), ("0.1 %", 0.001)])
-@pytest.mark.parametrize("name", ["effect", "cpu_effect", "stall_effect", "false_alarm", "miss"])
+@pytest.mark.parametrize("name", ["effect", "tail_effect", "stall_effect", "false_alarm", "miss"])
 def test_a_share_is_percent_or_a_number(name, text, share):
     assert getattr(read(**{name: text}).gate, name) == pytest.approx(share)
 

@@ -18,7 +18,7 @@ from tollgate.stats.sequential import nominal_level
 
 SETTINGS = GateSettings(gates=(STALLS,))
 #: Of the error, beside all else that gates by default, of two labels.
-SHARE = WEIGHTS[STALLS] / (2 * (4 + WEIGHTS[STALLS]))
+SHARE = WEIGHTS[STALLS] / (2 * (4 + sum(WEIGHTS.values())))
 SECONDS, RATE, FAST_MS, SLOW_MS = 120, 20, 10, 500
 LEVEL = 0.001
 SLOW_ANSWERS = st.lists(st.integers(0, RATE), min_size=SECONDS, max_size=SECONDS)

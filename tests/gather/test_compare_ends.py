@@ -151,7 +151,7 @@ def test_a_run_that_is_interrupted_in_its_warm_up_says_only_that(tmp_path):
     verdict = verdict_of(tmp_path)
     assert verdict.verdict == "INVALID"
     assert "in the warm-up: nothing was measured" in reasons(verdict)
-    assert len(verdict.executions[0].comparison.gating) == 10
+    assert len(verdict.executions[0].comparison.gating) == 12
 
 
 def test_samples_that_can_not_be_read_leave_findings_that_nobody_can_tell(tmp_path):

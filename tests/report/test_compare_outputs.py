@@ -138,7 +138,7 @@ def test_junit_has_the_same_cases_whatever_came_out():
     wanted = [
         f"{metric} of {label}, head against base"
         for label in ("sum", "search")
-        for metric in ("typical", "p50", "p95", "stalls", "errors")
+        for metric in ("typical", "p50", "p95", "tail", "stalls", "errors")
     ]
     assert names[0][0] == ("tollgate.compare", MEASUREMENT)
     of_the_execution = [name for of, name in names[0] if of == "tollgate.compare.compare"]

@@ -40,6 +40,7 @@ ALL_KINDS = (
     found("p95", "FAIL", 0.201, 0.031, high=0.234),
     found("p99", "INFORMATIONAL", 0.25, 0.12),
     found("mean", "INFORMATIONAL", 0.11, 0.04),
+    found("tail", "PASS", 0.006, 0.014),
     found(STALLS, "PASS", 0.0004, 0.002),
     found(ERRORS, "FAIL", 0.0052, 0.0021),
     found("typical", "PASS", -0.002, 0.008, "search"),
@@ -47,10 +48,11 @@ ALL_KINDS = (
     found("p95", "INCONCLUSIVE", 0.021, 0.04, "search", more_s=95.0),
     Finding("search", "p99", False, "INFORMATIONAL", "900 samples on one side, p99 needs 2000"),
     found("mean", "INFORMATIONAL", -0.1, 0.02, "search"),
+    found("tail", "PASS", -0.01, 0.02, "search"),
     found(STALLS, "PASS", 0.0, 0.001, "search"),
     found(ERRORS, "PASS", 0.0, 0.0008, "search"),
 )
-CHANGES = {"typical": 0.002, "p50": 0.004, "p95": -0.01, "p99": 0.02, "mean": 0.005}
+CHANGES = {"typical": 0.002, "p50": 0.004, "p95": -0.01, "p99": 0.02, "mean": 0.005, "tail": 0.004}
 GOOD = tuple(
     found(metric, "PASS" if metric in SETTINGS.gates else "INFORMATIONAL", change, 0.009, label)
     for label in LABELS

@@ -1,11 +1,12 @@
 """How often the gate of a comparison is wrong, and what it finds, over simulated runs.
 
     scripts/dev/bench tail                     the tables of docs/compare.md
-    scripts/dev/bench tail --powers 0 --lucks 0 --stalled 40    the last of them alone
+    scripts/dev/bench tail --powers 0 --lucks 0 --stalled 0    the last of them alone
 
 First whole gates with every look, of a service like `sum`: a hundred rows of log-normal sizes, 27.5
 requests a second of each side. Then gates of processes each of which is slower or faster than the
-others as long as it lives. Last, gates of processes that stall.
+others as long as it lives. Then gates of processes that stall. Last, gates of a head that answers
+rarely slowly, with and without the metric tail.
 """
 
 from __future__ import annotations
@@ -13,15 +14,27 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks.common import remembering, table
 from certification.burner import MEAN_S, MOST_S
+from certification.found import rate
 from certification.resample import gate_of
 from tollgate.compare.decide import close
-from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Requests, Side
+from tollgate.compare.model import (
+    FAIL,
+    PASS,
+    STALLS,
+    TAIL,
+    Blocks,
+    Gate,
+    GateSettings,
+    Requests,
+    Side,
+)
 
 #: Of each side by itself, as shares of the time of an answer: `own` remembers 0.9 of the second
 #: before. bursts: how often in a second both get up to five times slower, each by another amount.
@@ -54,6 +67,16 @@ STALLED = {
     "head 2 s in 30, and single processes": ((2, 30), True, "quiet"),
 }
 ALONE_S, EVERY_S, SOON_S = (0.2, 2.0), 120, 300
+#: Of head alone: what becomes of the ms of answers that are sent at a second, with random numbers.
+Slow = Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]
+SLOWED: dict[str, Slow] = {
+    "1 of 100 takes 2 s": lambda rng, _, ms: np.where(rng.random(len(ms)) < 0.01, 2000, ms),
+    "1 of 200 takes 10 s": lambda rng, _, ms: np.where(rng.random(len(ms)) < 0.005, 10_000, ms),
+    "still for 0.2 s of 10": lambda rng, at, ms: (
+        ms + 1000 * np.maximum(0.2 - _phase(rng, at, 10), 0)
+    ),
+    "twice as slow for 15 s of 100": lambda rng, at, ms: ms * (1 + (_phase(rng, at, 100) < 15)),
+}
 #: A process, and the seconds in which it answers nothing.
 Stall = tuple[int, float, float]
 #: By metric, within how many seconds it is to fail.
@@ -135,6 +158,21 @@ def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
     return np.diff(np.interp(np.arange(seconds + 1), np.append(0, ends), np.append(0, burnt))) / 2
 
 
+def _phase(rng: np.random.Generator, at_s: np.ndarray, every_s: float) -> np.ndarray:
+    """How long before each moment the last period began."""
+    return (at_s + rng.uniform(0, every_s)) % every_s
+
+
+def slowed(rng: np.random.Generator, blocks: Blocks, slow: Slow) -> Blocks:
+    """With a head that is slow so."""
+    head = blocks.head.known
+    took = slow(rng, head.block + rng.random(len(head.block)), head.elapsed_ms).astype(int)
+    values = np.unique(np.append(blocks.values_ms, took))
+    sides = (blocks.base.known, replace(head, elapsed_ms=took))
+    made = (Side.of(it, values, blocks.base.failed) for it in sides)
+    return Blocks(blocks.label, values, *made, blocks.background_cpu)
+
+
 def judged(blocks: Blocks, settings: GateSettings) -> Gate:
     return close(gate_of(settings, (60.0, 30.0), [blocks]))
 
@@ -201,9 +239,42 @@ def stalled(gates: int) -> str:
     return table([*heads, "mean time, without → with it"], rows)
 
 
+def rare(gates: int) -> str:
+    """Of whole gates whose head answers slowly now and then, with and without the metric tail."""
+    cases = [(f"none: {name}", service, None) for name, service in SERVICES.items()]
+    cases += [
+        (f"{name}{beside}", service, it)
+        for name, it in SLOWED.items()
+        for beside, service in (("", {}), (", beside a neighbour", SERVICES["a neighbour"]))
+    ]
+    rows = []
+    for name, service, slow in cases:
+        rng = np.random.default_rng(5)
+        made = [blocks_of(rng, 1.0, **service, processes=4) for _ in range(gates)]
+        made = [slowed(rng, it, slow) if slow else it for it in made]
+        cells = []
+        for metrics in (("typical", "p50", "p95", STALLS), ("typical", "p50", "p95", TAIL, STALLS)):
+            settings = GateSettings(gates=metrics)
+            ended = [judged(it, settings) for it in made]
+            counts = (rate(it.verdict == each for it in ended) for each in (FAIL, PASS))
+            times = np.median([it.looks_s[-1] for it in ended])
+            cells.append((*map(str, counts), f"{times:.0f} s"))
+        rows.append(
+            [
+                name,
+                cells[1][0],
+                cells[1][1],
+                *(it[1] for it in cells[:1]),
+                f"{cells[0][2]} → {cells[1][2]}",
+            ]
+        )
+    heads = ["slow at head", "FAIL", "PASS", "PASS without tail", "median time, without → with it"]
+    return table(heads, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    tables = {powers: 20, lucks: 40, stalled: 100}
+    tables = {powers: 20, lucks: 40, stalled: 100, rare: 40}
     for name, many in tables.items():
         help_ = f"repetitions of that table: default {many}, 0 for none"
         parser.add_argument(f"--{name.__name__}", type=int, default=many, metavar="N", help=help_)

@@ -56,9 +56,10 @@ def promised(run: Run) -> tuple[GateSettings, Looks]:
     """What the gate promised in this run, and when it looked."""
     others = ("first_s", "every_s", "mode", "processes")
     settings = {name: it for name, it in run.promise.items() if name not in others}
-    later = {"tail_effect": TAIL, "stall_effect": STALLS}
-    of_before = [it for effect, it in later.items() if effect not in settings]
+    of_before = () if "stall_effect" in settings else (STALLS,)
     settings["gates"] = tuple(dict.fromkeys((*settings["gates"], *of_before)))
+    if STALLS in settings["gates"] and "tail_effect" not in settings:
+        settings["gates"] = tuple(dict.fromkeys((*settings["gates"], TAIL)))
     settings["labels"] = tuple(settings["labels"])
     return GateSettings(**settings), (run.promise["first_s"], run.promise["every_s"])
 

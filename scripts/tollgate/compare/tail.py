@@ -104,7 +104,7 @@ class TailRise:
         return together * (2 * at_least(more / each, together / each, level) - 1)
 
     def _log(self, rise_ms: float) -> float:
-        return math.log1p(max(_LEAST, rise_ms / self.base)) if self.base else math.nan
+        return math.log1p(max(_LEAST, rise_ms / self.base)) if self.base > 0 else math.nan
 
 
 def tail_rise(blocks: Blocks, is_tossed: bool = True) -> TailRise:
