@@ -56,7 +56,7 @@ def test_single_answers_of_head_alone_count_as_a_sign_test_has_them(many, lost):
     head = list(CALM)
     head[: 4 * many : 4] = [lost] * many
     found = tail_rise(losing(CALM, head))
-    assert (found.low(1.01 * 2.0**-many) > 0, found.low(0.99 * 2.0**-many) > 0) == (True, False)
+    assert (found.low(2.02 * 2.0**-many) > 0, found.low(1.98 * 2.0**-many) > 0) == (True, False)
     assert found.head - found.base == pytest.approx(many * lost / (SECONDS * RATE), rel=0.02)
 
 

@@ -123,7 +123,7 @@ def test_markdown_console_and_junit_read_like_the_golden_files():
 def test_the_headline_counts_criteria_and_metrics_each_by_its_name():
     verdict, _ = verdict_on()
     (execution,) = verdict.executions
-    assert verdict_headline(verdict).startswith("FAIL: 7 of 10 metrics hold")
+    assert verdict_headline(verdict).startswith("FAIL: 9 of 12 metrics hold")
     criteria = judge(OTHERS["pass"]).executions[0].criteria
     both = replace(verdict, executions=(replace(execution, criteria=criteria),))
     assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 7 of 10 metrics hold")
@@ -279,11 +279,11 @@ def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_do
     )
     said = "informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)"
     passed = verdict_on(comparison(frozen))[0]
-    assert verdict_headline(passed) == f"PASS: 10 of 10 metrics hold; {said}"
+    assert verdict_headline(passed) == f"PASS: 12 of 12 metrics hold; {said}"
     assert to_markdown(passed, "compare").splitlines()[0].endswith(said)
     assert said in comparison_warnings(comparison(frozen))
     unsure = tuple(replace(it, low=0.04) if it.low == 0.9 else it for it in frozen)
-    assert verdict_headline(verdict_on(comparison(unsure))[0]) == "PASS: 10 of 10 metrics hold"
+    assert verdict_headline(verdict_on(comparison(unsure))[0]) == "PASS: 12 of 12 metrics hold"
 
 
 def test_a_pass_names_what_was_foretold_to_stay_open_and_counts_it_neither_way():
@@ -292,7 +292,7 @@ def test_a_pass_names_what_was_foretold_to_stay_open_and_counts_it_neither_way()
     compared = comparison((*kept, *named))
     verdict, _ = verdict_on(compared)
     said = "not decided, as was known before the load: p95 (sum, search)"
-    assert verdict_headline(verdict) == f"PASS: 8 of 8 metrics hold; {said}"
+    assert verdict_headline(verdict) == f"PASS: 10 of 10 metrics hold; {said}"
     assert said in comparison_warnings(compared)
     suite = ET.fromstring(to_junit(verdict, "compare")).findall("testsuite")[1]
     skipped = [it.get("name") for it in suite if it.find("skipped") is not None]

@@ -12,7 +12,9 @@ at most; so is what lies between. Which seconds are in a spell knows nothing of 
 
 - **The low end** is that of a sign test. Were both sides alike, each spell would have cost head
   rather than base with the odds of the coin (a randomization test, Fisher 1935). m spells of head
-  alone that cost the same count as m, others as sum(|d|)^2 / sum(d^2) (Kish 1965).
+  alone that cost the same count as m, others as sum(|d|)^2 / sum(d^2) (Kish 1965). A head that is
+  slower all the time needs no spells: its seconds that are not notable have a mean with an error as
+  that of a percentile (estimates.py). Each of the two tests takes half of the error.
 - **The high end** has the root of sum(d^2) as its standard error: one spell of head alone bounds
   nothing. What has not come yet is in no interval.
 - **What is usual.** Where base itself loses time in notable seconds, chance moves that by as much
@@ -32,11 +34,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.compare.errors import at_least
-from tollgate.compare.estimates import FEWEST_BEYOND, cannot_tell
+from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_tell
 from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import TAIL, Blocks
 from tollgate.compare.stalls import AFTER_S, LONGEST_S, SIDES
-from tollgate.compare.threads import error_of_threads
+from tollgate.compare.threads import error_of_threads, joined
+from tollgate.stats.autocorrelation import error_of_steps
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +59,8 @@ class TailRise:
 
     base: ms. more, less: what the spells add in which head loses more, and those in which it loses
     less, in ms an answer. error: the root of the sum of their squares. usual: what base loses in
-    notable seconds.
+    notable seconds. steady: by what head loses more in the others, in ms an answer, with its
+    standard error and the degrees of freedom of that.
     """
 
     base: float
@@ -64,6 +68,7 @@ class TailRise:
     less: float = math.nan
     error: float = math.nan
     usual: float = 0.0
+    steady: tuple[float, float, float] = (0.0, 0.0, 1.0)
     note: str = ""
     metric: str = TAIL
     coarse: float = 0.0
@@ -85,6 +90,16 @@ class TailRise:
         return (self.more - self.less) / self.usual if self.usual else math.inf
 
     def low(self, level: float) -> float:
+        by_spells, steadily = self._by_spells(level / 2), self._steadily(level / 2)
+        return by_spells if by_spells > 0 or steadily <= 0 else self._log(steadily)
+
+    def _steadily(self, level: float) -> float:
+        """The least by the seconds that are not notable, where head gains no more in the others."""
+        rise, error, freedom = self.steady
+        of_others = min(0.0, self.more - self.less - rise)
+        return rise + of_others + float(special.stdtrit(freedom, level)) * error
+
+    def _by_spells(self, level: float) -> float:
         surely = self._surely(self.more, self.less, level)
         return self._log(surely if surely > 0 else min(surely, self.head - self._reach(level)))
 
@@ -126,12 +141,24 @@ def tail_rise(blocks: Blocks, is_tossed: bool = True) -> TailRise:
     is_notable = _notable(lost[0] + lost[1], base)
     each = np.bincount(_spells(is_notable), lost[1] / n[1] - lost[0] / n[0])
     error = math.sqrt(each @ each)
+    threads = None
     if not blocks.parts:
         over = [np.maximum(it.elapsed_ms - known[0][1], 0) for it in blocks.requests]
         threads = error_of_threads(blocks.requests, [it - it.mean() for it in over])
         error = max(error, threads[0] if threads else 0.0)
+    calm = np.where(is_notable, 0.0, lost[1] / n[1] - lost[0] / n[0])
+    of_calm = _error_of(calm - calm.mean())
+    if threads:
+        of_calm = joined(of_calm, threads)
     more, less = (float(np.maximum(it, 0).sum()) for it in (each, -each))
-    return TailRise(base, more, less, error, float(lost[0][is_notable].sum()) / n[0])
+    steady = (float(calm.sum()), *of_calm)
+    return TailRise(base, more, less, error, float(lost[0][is_notable].sum()) / n[0], steady)
+
+
+def _error_of(rest: Floats) -> tuple[float, float]:
+    """(standard error of the sum, degrees of freedom), as of a percentile (estimates.py)."""
+    steps = np.add.reduceat(rest, np.arange(0, len(rest), STEP_S))
+    return error_of_steps(steps, len(rest) // COSINE_S)
 
 
 def _limit_ms(blocks: Blocks) -> float:
