@@ -108,6 +108,8 @@ def _ruled_out(comparison: Comparison) -> str:
     where all gate."""
     settings, gating = comparison.gate.settings, comparison.gating
     gating = [it for it in gating if it.decided and it not in comparison.as_usual]
+    if not gating:
+        return ": nothing is ruled out"
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     rises = [
