@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -261,8 +262,10 @@ def _refuse_outside(run: Path, made: Manifest) -> None:
     """The record of somebody else names files of its own folder, and none of this machine's."""
     named = [path for it in made.executions for path in (it.plan, it.jtl)]
     named += [str(it.get("folder", "")) for it in made.engines or ()]
+    home = os.path.realpath(run)
     for path in named:
-        if "\0" in path or not (run / path).resolve().is_relative_to(run.resolve()):
+        # Unlike Path.resolve, it takes a link to itself.
+        if "\0" in path or not Path(os.path.realpath(run / path)).is_relative_to(home):
             raise ManifestError(
                 f"{run / NAME} names {path!r}, which leads out of the run's folder: nothing there "
                 "is read; take the run from where it was archived"
