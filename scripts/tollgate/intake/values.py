@@ -16,7 +16,7 @@ from tollgate.base.time_limit import within
 #: Of a column; fewer than 20 make a load that a cache answers.
 ROWS = 20
 #: Values of all columns and bodies of a document, and the length of ten texts in place of one.
-#: GitHub's 639 operations that read take 36,000.
+#: GitHub's 639 operations that read take 53,000.
 MOST_DRAWN = 500_000
 #: Values of an `enum` that are looked at.
 _MOST_CHOICES = 10_000

@@ -26,7 +26,7 @@ _SIMPLE = (
 #: Where a row of a table has the name of its value.
 _ROW_NAMES = {"Argument.value": "Argument.name", "Header.value": "Header.name"}
 
-#: Controllers stand ten deep in a large plan. What walks a plan needs this bound.
+#: What walks a plan in Python needs this bound.
 _DEEPEST = 200
 _IS_TOO_DEEP = etree.XPath(f"boolean({'/*' * (_DEEPEST + 1)})")
 
