@@ -47,14 +47,10 @@ plan() {
 PLAN
 }
 
-# sampler NAME: a Java sampler that succeeds after 0 ms.
+# sampler NAME: a Debug Sampler, which succeeds at once.
 sampler() {
-  printf '%s' '<JavaSampler guiclass="JavaTestSamplerGui" testclass="JavaSampler" testname="'"$1"'">' \
-    '<stringProp name="classname">org.apache.jmeter.protocol.java.test.SleepTest</stringProp>' \
-    '<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">' \
-    '<elementProp name="SleepTime" elementType="Argument"><stringProp name="Argument.name">SleepTime' \
-    '</stringProp><stringProp name="Argument.value">0</stringProp></elementProp>' \
-    '<elementProp name="SleepMask" elementType="Argument"><stringProp name="Argument.name">SleepMask' \
-    '</stringProp><stringProp name="Argument.value">0</stringProp></elementProp>' \
-    '</collectionProp></elementProp></JavaSampler><hashTree/>'
+  printf '%s' '<DebugSampler guiclass="TestBeanGUI" testclass="DebugSampler" testname="'"$1"'">' \
+    '<boolProp name="displayJMeterProperties">false</boolProp>' \
+    '<boolProp name="displayJMeterVariables">false</boolProp>' \
+    '<boolProp name="displaySystemProperties">false</boolProp></DebugSampler><hashTree/>'
 }
