@@ -123,7 +123,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("plans")
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, derandomize=False, print_blob=True)
 @given(trees=TREES, seed=st.integers(0, 2**32), threads=st.integers(1, 20))
 def test_threads_that_go_on_send_each_label_its_share(folder, trees, seed, threads):
     nodes = [
@@ -135,7 +135,7 @@ def test_threads_that_go_on_send_each_label_its_share(folder, trees, seed, threa
     assert accused(plan, counts) == set()
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, derandomize=False, print_blob=True)
 @given(trees=TREES, seed=st.integers(0, 2**32))
 def test_arrivals_that_each_begin_anew_are_told_what_they_never_send(folder, trees, seed):
     nodes = [
