@@ -9,6 +9,7 @@ import support
 from e2e.adopting import PATIENT, SHORT, THEIRS, Copy, put_into_ecosystem, serve
 from e2e.bzt_run import Finished
 from support import plan_files
+from tollgate.plan import sent
 
 #: As it is called at their place; and the locale is one in which Java finds no file of that name.
 THEIR_PLAN = "Größe 1.jmx"
@@ -139,18 +140,21 @@ def test_what_is_noticed_of_their_plan_is_told_everywhere(their_plan):
     assert all(f"lint: {line}" in their_plan.output for line in lint)
 
 
-def test_the_plan_that_ran_differs_from_theirs_in_listeners_alone(their_plan, copy):
+def test_the_plan_that_ran_differs_from_theirs_in_listeners_and_what_looks_at_requests(
+    their_plan, copy
+):
     theirs = copy.root.parent / "theirs" / "plans" / THEIR_PLAN
     (ran,) = their_plan.folder.glob("modified_*.jmx")
-    assert without_listeners(ran) == without_listeners(theirs)
+    assert without_ours(ran) == without_ours(theirs)
     beside = {path.name for path in theirs.parent.iterdir()}
     assert beside == {THEIR_PLAN, "users.csv", "data", "sign.groovy"}
 
 
-def without_listeners(plan):
+def without_ours(plan):
     tree = ElementTree.parse(plan)
     for parent in list(tree.iter("hashTree")):
-        for element in parent.findall("ResultCollector"):
+        watching = f"ResponseAssertion[@testname='no variable without a value in {sent.REQUEST}']"
+        for element in (*parent.findall("ResultCollector"), *parent.findall(watching)):
             parent.remove(parent[list(parent).index(element) + 1])
             parent.remove(element)
     for element in tree.iter("TestPlan"):

@@ -1,7 +1,6 @@
 """Services from OpenAPI documents that nobody here wrote: each is checked and compared."""
 
 import json
-import random
 import re
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from support.project_copy import copy_project, new_target
 from tollgate.intake.document import Document
 from tollgate.intake.openapi_answers import answer_of
 from tollgate.intake.source import load
-from tollgate.intake.values import drawn
+from tollgate.intake.values import Budget, Draws, drawn
 
 DOCUMENTS = Path(support.ROOT) / "tests" / "intake"
 PETSTORE, HTTPBIN = (DOCUMENTS / f"{it}.openapi.json" for it in ("petstore", "httpbin"))
@@ -38,8 +37,8 @@ READING = {
 
 def answers():
     """(pattern of a path, operation, body) of what reads, as the document describes them."""
-    document, draws = Document(load(str(PETSTORE))), random.Random(1)
-    for it in document.operations():
+    document, draws = Document(load(str(PETSTORE))), Draws.of(1, Budget())
+    for it in map(document.completed, document.operations()):
         if it.method == "GET":
             _, _, schema = answer_of(document, it)
             place = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(document.base[1] + it.path))

@@ -38,7 +38,7 @@ def plans(port):
     file; with all of them; and of a schedule that outlasts its data."""
     login = jmx.get("login", "/login", port)
     odd = "${__char(36)}{odd} ${user} ${token}"
-    late = feed(filename="${__char(97)}ccounts.csv", stopThread="true")
+    late = feed(filename="${__changeCase(ACCOUNTS,LOWER)}.csv", stopThread="true")
     return {
         "without": [
             users("b", login, UNSET, jmx.post("body", "/b", '{"u": "${token}"}', port=port)),

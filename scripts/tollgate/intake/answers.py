@@ -94,6 +94,15 @@ def _of_json(value: Any, path: str, name: str, around: str) -> Iterator[Given]:
         yield Given(name, str(value), ("extract-jsonpath", path), around)
 
 
+def _is(name: str) -> str:
+    """What an attribute is, in a selector. Source: jsoup 1.17, QueryParser, which takes a backslash
+    for an escape of what is behind it, and leaves it where it is: such a name is a pattern."""
+    if not re.search(r'["\\]|\$\{', name):
+        return f'="{name}"'
+    pattern = "".join(it if it.isalnum() else f"\\x{{{ord(it):x}}}" for it in name)
+    return f"~=^{pattern}$"
+
+
 def _of_html(text: str) -> Iterator[Given]:
     """Hidden fields, and what `meta` says."""
     try:
@@ -105,6 +114,6 @@ def _of_html(text: str) -> Iterator[Given]:
         is_input = element.tag == "input"
         attribute = "value" if is_input else "content"
         if (not is_input or element.get("type") == "hidden") and name and element.get(attribute):
-            css = f'{element.tag}[name="{name}"]'
+            css = f"{element.tag}[name{_is(name)}]"
             how = {"expression": css, "attribute": attribute, "match-no": 1}
             yield Given(name, element.get(attribute), ("extract-css-jquery", how))
