@@ -33,6 +33,8 @@ class _Pages(Handler):
             self.answer(404)
         elif page.startswith("->"):
             self.answer(302, Location=page[2:])
+        elif page.startswith("URI:"):
+            self.answer(302, URI=page[4:])
         else:
             self.answer(200, page)
 
@@ -147,6 +149,13 @@ def test_a_redirect_of_the_document_itself_is_refused_with_both_names(own, other
         own.pages["/openapi.json"] = f"->{target}"
         said = _refusal(f"{own.url}/openapi.json")
         assert said.startswith(f"{own.url}/openapi.json can't be read: it leads to {target}")
+
+
+def test_the_header_uri_leads_nowhere(own, other):
+    own.pages["/openapi.json"] = own.pages["/items"] = f"URI:{other.url}/s.json"
+    assert "it answers 302" in _refusal(f"{own.url}/openapi.json")
+    draft = Draft(({"label": "items", "url": "/items"},))
+    assert tried(draft, own.url, {}).requests == draft.requests
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0.3", "3.1.0"])

@@ -28,8 +28,10 @@ class SameOrigin(urllib.request.HTTPRedirectHandler):
     """Follows redirects to the origin that was asked. Others fail with a URLError."""
 
     def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        """Follow one."""
-        leads_to = urljoin(req.full_url, headers.get("location") or "")
+        """Follow one that has a Location: without one urllib would take the header URI for it."""
+        if "location" not in headers:
+            return None
+        leads_to = urljoin(req.full_url, headers["location"])
         if origin_of(leads_to) != origin_of(req.full_url):
             fp.close()
             raise urllib.error.URLError(f"it leads to {shown(leads_to)}, which is another origin")
