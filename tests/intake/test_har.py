@@ -2,6 +2,7 @@
 secrets and of what answers give."""
 
 import json
+import math
 import re
 from pathlib import Path
 from urllib.parse import quote
@@ -323,3 +324,19 @@ def test_a_visit_to_the_shop_that_chromium_has_recorded():
     assert "git" in to_keep
     assert left == "left out: 1 to other hosts: localhost (1)"
     assert "SHOP_PASSWORD" in to_set
+
+
+def test_half_a_pair_of_surrogates_ends_in_no_trace(tmp_path):
+    half = "\ud83d"
+    asked = [
+        entry(f"http://a.example/{half}?q={half}", headers={"Cookie": f"a={half}"}),
+        entry("http://a.example/b", "POST", json_body={half: half}),
+    ]
+    path = har(tmp_path / "visit.har", *asked)
+    assert str(read_har(load(str(path)), "shop")).encode()
+
+
+def test_an_endless_status_is_refused_by_its_entry(tmp_path):
+    path = har(tmp_path / "visit.har", entry("http://a.example/", status=math.inf))
+    with pytest.raises(IntakeError, match=r"visit.har: log.entries\[0\] is no request"):
+        read_har(load(str(path)), "shop")

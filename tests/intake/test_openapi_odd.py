@@ -175,3 +175,33 @@ def test_a_server_that_is_no_url_is_refused_in_one_line(draft):
     with pytest.raises(IntakeError, match=said) as refused:
         draft({"/items": {"get": operation()}}, servers=[{"url": "http://[host"}])
     assert "\n" not in str(refused.value)
+
+
+HALF = "\ud83d"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"get": operation(parameter("q", "query", required=True, example=HALF))},
+        {"get": operation(parameter(HALF, "query", required=True))},
+        {"get": operation(parameter("X-A", "header", required=True, example=HALF))},
+        {"get": operation(security=[{"k": []}])},
+    ],
+)
+def test_half_a_pair_of_surrogates_is_written_as_utf_8_can(tmp_path, item):
+    """JSON has escapes for it, and some programs cut an emoji in two."""
+    found = {"paths": {"/a" + HALF: item}, "openapi": "3.0.3", "info": {}}
+    found["components"] = {
+        "securitySchemes": {"k": {"type": "apiKey", "in": "query", "name": HALF}}
+    }
+    path = tmp_path / "openapi.json"
+    path.write_text(json.dumps(found))
+    draft = read_openapi(load(str(path)), "shop")
+    assert str(draft).encode()
+    assert "/a%EF%BF%BD" in draft.requests[0]["url"]
+
+
+def test_json_reads_pairs_of_surrogates_and_backslashes_as_they_are():
+    written = r'["\ud83d\ude00", "\\ud83d", "\n\u00e4"]'
+    assert parsed("a.json", written) == ["\U0001f600", "\\ud83d", "\n\u00e4"]

@@ -138,7 +138,7 @@ def _reading(source: Source, place: int) -> Iterator[None]:
     """Around what reads an entry of the file. Raises IntakeError, which names that."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         where = f"{source.name}: log.entries[{place}]"
         raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
 

@@ -21,6 +21,12 @@ DEEPEST = 100
 #: Digits: the largest double has 309, and no larger whole number becomes one.
 _LONGEST_NUMBER = 300
 _STRING_OR_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{]', re.DOTALL)
+#: A pair of surrogates, half of one, and any other escape of JSON.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 _EVENTS = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 #: The core schema of YAML 1.2.2 (10.3.2), and dates, which are texts.
@@ -59,12 +65,15 @@ _TOO_LONG = f"has a number of more than {_LONGEST_NUMBER} digits"
 
 
 def json_of(text: str) -> Any:
-    """What JSON says. Raises ValueError, also for what is beyond the limits."""
+    """What JSON says. Raises ValueError, also for what is beyond the limits. Half a pair of
+    surrogates, which no UTF-8 can hold, is the replacement character."""
     most = MOST_RECORDED if '"entries"' in text else MOST_VALUES
     if sum(map(text.count, ",[{")) > most:  # some of them may stand in texts
         marks = (it for it in _STRING_OR_MARK.finditer(text) if text[it.start()] != '"')
         if any(count > most for count, _ in enumerate(marks)):
             raise _TooLargeError(f"has more than {most:,} values")
+    if re.search(r"\\u[dD][89a-fA-F]", text):
+        text = _ESCAPE.sub(lambda it: r"\ufffd" if it["half"] else it[0], text)
     try:
         value = json.loads(text)
     except RecursionError:
