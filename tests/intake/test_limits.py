@@ -107,7 +107,27 @@ def _merges(keys, times):
     return f"openapi: 3.0.3\nx: &x {{{pairs}}}\ny: {{<<: [{','.join(['*x'] * times)}]}}\n"
 
 
+#: Longer than any that is repeated in a document of use.
+LONG = "x" * 100_000
+
+
+def _repeated(schema, method="get"):
+    """A document that refers to one schema a thousand times."""
+    properties = {f"p{n}": _ref("s") for n in range(1000)}
+    content = {"application/json": {"schema": {"type": "object", "properties": properties}}}
+    place = "requestBody" if method == "post" else "responses"
+    said = {"content": content, "description": "a"}
+    asked = {"responses": {"200": {"description": "a"}}}
+    asked |= {place: said if method == "post" else {"200": said}}
+    return document({"/a": {method: asked}}, components={"schemas": {"s": schema}})
+
+
 REFUSED = {
+    "aliases of a long text": lambda: f"x: &x {LONG}\nopenapi: [{','.join(['*x'] * 1000)}]\n",
+    "one key in all operations": lambda: {
+        **document({f"/a{n}": {"$ref": "#/a"} for n in range(1000)}),
+        "a": {"get": operation(schema={"type": "object", "required": [LONG]})},
+    },
     "aliases": lambda: _aliases(8, 10),
     "merges": lambda: _merges(1000, MOST_VALUES // 1000 + 1),
     "within itself": lambda: "openapi: 3.0.3\nx: &x [*x]\n",
@@ -243,6 +263,27 @@ def test_documents_of_any_shape_end_in_a_draft_or_in_one_line(told, example):
     )
     paths = {"/a": {"get": asked, "post": operation(requestBody={"content": content})}}
     told("api.json", document(paths, components={"schemas": schemas}), "POST /a")
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("shared", [{"description": LONG, "example": LONG}, {"enum": [LONG]}])
+def test_a_long_text_that_schemas_share_is_not_written_for_each_of_them(tmp_path, method, shared):
+    path = tmp_path / "api.json"
+    path.write_text(json.dumps(_repeated(shared, method)))
+    draft = draft_of(str(path), "shop", tmp_path, [f"{method.upper()} /a"])
+    assert len(json.dumps([draft.requests, draft.answers])) < 50 * len(LONG)
+
+
+def test_a_secret_that_stands_in_many_places_has_a_short_name(tmp_path):
+    secret = {"p" * 10_000 + "_password": "opensesame"}
+    posted = [_recording(json.dumps(secret), mime="application/json")]
+    posted.append(_recording("opensesame " * 1000, mime="text/plain"))
+    entries = [entry for it in posted for entry in it["log"]["entries"]]
+    path = tmp_path / "visit.har"
+    path.write_text(json.dumps({"log": {"entries": entries}}))
+    draft = draft_of(str(path), "shop", tmp_path)
+    assert "opensesame" not in str(draft)
+    assert len(str(draft)) < 200_000
 
 
 def test_limits_are_beyond_the_largest_documents_that_are_known():

@@ -205,3 +205,8 @@ def test_half_a_pair_of_surrogates_is_written_as_utf_8_can(tmp_path, item):
 def test_json_reads_pairs_of_surrogates_and_backslashes_as_they_are():
     written = r'["\ud83d\ude00", "\\ud83d", "\n\u00e4"]'
     assert parsed("a.json", written) == ["\U0001f600", "\\ud83d", "\n\u00e4"]
+
+
+def test_of_many_operations_some_are_named_where_none_is_meant(draft):
+    with pytest.raises(IntakeError, match=r"known are GET /a0, .* and 100 more$"):
+        draft({f"/a{n}": {"get": operation()} for n in range(200)}, "zzz")

@@ -18,6 +18,8 @@ _SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
 # invisible character keeps them apart.
 _REFERENCE = re.compile(r"@|[#!](?=\d)|GH-(?=\d)|:(?=//)|www(?=\.)", re.I)
 _APART = "&#8203;"
+#: Names of which one may be meant that a message lists.
+_NAMED = 100
 # A commit, which can still be copied from code.
 _COMMIT = re.compile(r"[0-9a-f]{7,}", re.I)
 # Inside <code> Markdown goes on working; &, < and > are entities by then.
@@ -136,7 +138,7 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     """The next step for a name that is not known: `did you mean 'fork'?`, or all the known ones."""
     names = [*known]
     near = closest(wanted, names)
-    return f"did you mean {near!r}?" if near else f"known are {', '.join(names) or 'none'}"
+    return f"did you mean {near!r}?" if near else f"known are {some_of(names, _NAMED) or 'none'}"
 
 
 def unique(name: str, is_taken: Callable[[str], bool], apart: str = "_") -> str:

@@ -22,7 +22,7 @@ from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.base.urls import shown
 from tollgate.intake.draft import IntakeError
-from tollgate.intake.notation import DEEPEST, parsed
+from tollgate.intake.notation import DEEPEST, parsed, size_of
 from tollgate.intake.reach import LARGEST, text_beside
 from tollgate.intake.source import Source
 
@@ -198,8 +198,11 @@ class Document:
         if isinstance(node, list):
             return [self._expanded(it, resolver, *below) for it in node]
         if not isinstance(node, Mapping):
+            self._left -= size_of(node) - 1
             return node
-        self._left -= len(node) + sum(len(it) for it in node.values() if isinstance(it, list))
+        self._left -= sum(map(size_of, node)) + sum(
+            len(it) for it in node.values() if isinstance(it, list)
+        )
         if (inside and self._left < 0) or depth > DEEPEST:
             return {}
         reference = node.get("$ref")

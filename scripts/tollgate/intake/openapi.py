@@ -28,6 +28,8 @@ _FORM = "application/x-www-form-urlencoded"
 #: Headers that have places of their own: bodies, answers, security.
 _OWN_HEADERS = ("accept", "authorization", "content-type")
 _NAMED = 12
+#: Characters of all schemas of answers. GitHub's have a third.
+_MOST_OF_SCHEMAS = 100_000_000
 #: Variables, what criteria have words for, and what XML can't hold.
 _NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -48,6 +50,12 @@ class _Reading:
 
     def __post_init__(self) -> None:
         self.draws = values.Draws.of(_SEED, self.budget)
+        self._schemas_left = _MOST_OF_SCHEMAS
+
+    def has_room(self, schema: Any) -> bool:
+        """Whether the schemas of answers may have one more."""
+        self._schemas_left -= len(json.dumps(schema))
+        return self._schemas_left >= 0
 
 
 @dataclass
@@ -127,13 +135,17 @@ def _wanted(
 
 
 def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
+    said_before = len(reading.remarks)
     try:
-        return _request(reading, reading.document.completed(operation))
+        request = _request(reading, reading.document.completed(operation))
+        # A text that many operations share stands in the draft of each.
+        reading.budget.spend(len(str([request, *reading.remarks[said_before:]])) // 1000 * 100)
+        return request
     except values.TooManyError:
         raise IntakeError(
             f"{reading.document.source.name}, {operation.text}: with its values the document asks "
-            f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, patterns or number "
-            "of parameters: name a part of it, or leave this operation out"
+            f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, patterns, number of "
+            "parameters or long texts: name a part of it, or leave this operation out"
         ) from None
     except (TypeError, AttributeError, KeyError) as problem:
         why = one_line(repr(problem))[:200]
@@ -161,7 +173,7 @@ def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     status, types, schema = answer_of(reading.document, operation)
     is_json = any(map(JSON.fullmatch, types))
     is_plain = operation.method == "GET" and not asked.headers and not asked.has_secret
-    if is_plain and is_json and schema and status == "200":
+    if is_plain and is_json and schema and status == "200" and reading.has_room(schema):
         reading.answers[label] = schema
         path = "?".join(filter(None, (_in_path(asked.probe), "&".join(asked.probe_query))))
         reading.probes.append({"path": path, "schema": label})

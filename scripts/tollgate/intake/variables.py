@@ -39,6 +39,8 @@ _TYPES = ("content-type", "accept")
 _MOST_LOOKS = 50_000_000
 #: Shorter values of secrets are not looked for inside of others.
 _LEAST = 6
+#: Characters of a variable's name that come of what is recorded: it may stand in many places.
+_LONGEST_STEM = 80
 #: What names in a path say that the segment behind them is the number of one thing.
 _IDS = ("id", "uuid", "guid", "key", "slug", "code", "number", "token", "hash")
 
@@ -74,7 +76,7 @@ class Variables:
     def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
         """The reference to a variable of the environment that holds a value. slot: where it stands
         from now on."""
-        stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}").strip("_").upper()
+        stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}"[:_LONGEST_STEM]).strip("_").upper()
         if stem[:1].isdigit():
             stem = f"_{stem}"
         name = unique(stem, lambda it: self._values.get(it, value) != value)
@@ -179,7 +181,7 @@ def _encoded(reference: str, where: str) -> str:
 
 def _variable(step: Step, given: Given) -> str:
     """The variable into which a step takes a value out of its answer."""
-    stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}").strip("_").lower()
+    stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}"[:_LONGEST_STEM]).strip("_").lower()
     name = unique(stem, lambda it: step.extractors.get(it, given).extractor != given.extractor)
     step.extractors[name] = given
     return name
