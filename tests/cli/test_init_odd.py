@@ -127,3 +127,17 @@ def test_the_only_variable_of_a_service_may_stand_without_a_list(tollgate, root)
 
 def test_a_url_that_is_none_is_refused_in_one_line(refusal, root):
     assert "'http://[x'" in refusal("init", root, "--url", "http://[x")
+
+
+def test_a_question_says_a_file_s_name_without_what_moves_the_cursor(tollgate, root, monkeypatch):
+    (root / "a\x1b[2J\u202e.har").write_text("{}")
+    questions = []
+    monkeypatch.setattr(command, "_is_terminal", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda it: questions.append(it) or "")
+    assert tollgate("init", root)[0] == 0
+    assert "requests from a?[2J?.har? yes or no [yes]: " in questions
+
+
+def test_a_package_that_is_nested_without_end_is_refused_in_one_line(refusal, root):
+    (root / "package.json").write_text("[" * 100_000)
+    assert "package.json can't be read: " in refusal("init", root)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
-from tollgate.base.text import UserError
+from tollgate.base.text import UserError, one_line
 from tollgate.cli.init import ci, texts
 from tollgate.cli.init.look import Found, InitError, look
 from tollgate.cli.new_target import add_source, reached, read_remote
@@ -173,7 +173,8 @@ def _asked(what: str, default: str) -> str:
     if not _is_terminal():
         return default
     try:
-        return input(f"{what} [{default}]: ").strip() or default
+        # Python writes the question itself, past what guards this process's output.
+        return input(f"{one_line(what)} [{default}]: ").strip() or default
     except EOFError:
         raise InitError(
             f"{what!r} got no answer, and nothing was made: press Enter for {default!r}"

@@ -90,7 +90,7 @@ def _package(folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise InitError(f"{path} can't be read: {problem}: correct it") from None
     return found if isinstance(found, dict) else {}
 
