@@ -1,5 +1,6 @@
 import json
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,3 +109,9 @@ def test_a_folder_without_the_file_is_refused_as_what_it_is_not(path):
         f"{path.parent} is not the folder of a test: it has no whole.json; name one under reports/"
     )
     assert refusal(path) == said
+
+
+def test_a_pipe_is_no_record_and_keeps_nobody_waiting(path):
+    os.mkfifo(path)
+    with pytest.raises(RefusedError, match=r"whole.json can't be read: it is no file"):
+        records.read(path, Whole, RefusedError, "run")

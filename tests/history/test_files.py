@@ -1,6 +1,7 @@
 """Records of several jobs come together without a loss, and each run counts once."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -189,3 +190,9 @@ def test_the_record_of_a_run_is_that_of_its_folder_or_of_a_link_to_it(three, tmp
     with pytest.raises(UserError, match="left no record"):
         files.of_run(ahead, said.append)
     assert len(said) == 1
+
+
+def test_a_pipe_among_the_records_keeps_nobody_waiting(three, tmp_path):
+    files.collect(three, tmp_path / "history")
+    os.mkfifo(tmp_path / "history" / "night.jsonl")
+    assert files.read([tmp_path]) == three

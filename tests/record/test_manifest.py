@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -69,6 +70,8 @@ LOOKS = {"least_s": 30.0, "budget_s": 240.0, "every_s": 10.0, "lag_s": 1.0}
         ("interim", {**LOOKS, "every_s": 1e-9}),
         ("interim", {**LOOKS, "budget_s": 0.0}),
         ("interim", {**LOOKS, "lag_s": -5.0}),
+        ("interim", {**LOOKS, "budget_s": 1e12}),
+        ("interim", {**LOOKS, "least_s": 1e300}),
     ],
 )
 def test_an_execution_that_no_run_wrote_is_refused(tmp_path, field, value):
@@ -217,3 +220,9 @@ def test_a_run_whose_samples_an_earlier_version_compacted_is_refused(tmp_path):
         del older["seal"]
     with pytest.raises(manifest.ManifestError, match="was compacted by an earlier version"):
         manifest.read(tmp_path)
+
+
+def test_a_pipe_in_the_folder_of_a_run_keeps_nobody_waiting(tmp_path):
+    manifest.write(MANIFEST, tmp_path)
+    os.mkfifo(tmp_path / "workers.jsonl")
+    assert "workers.jsonl is neither a file nor a folder" in refusal(manifest.read, tmp_path)

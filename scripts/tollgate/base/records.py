@@ -52,6 +52,8 @@ def read(
     prepare: checks and changes the object before it is validated; may raise ValueError.
     """
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep its reader waiting
+            raise ValueError("it is no file")
         fields = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
         if not isinstance(fields, dict):
             raise ValueError(f"it holds no object but {_quoted(fields)}")

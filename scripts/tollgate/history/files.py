@@ -111,7 +111,9 @@ def _files(place: Path) -> Iterator[Path]:
     # Of a run's folder its own record alone.
     beside = () if (place / "run.json").is_file() else place.glob(_LINES)
     found = {*beside, *(path for it in below for path in place.rglob(it))}
-    yield from sorted(it for it in found if not it.name.startswith(".") and it.name not in WATCHED)
+    named = (it for it in found if not it.name.startswith(".") and it.name not in WATCHED)
+    # A pipe would keep its reader waiting.
+    yield from sorted(it for it in named if it.is_file())
 
 
 def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:

@@ -16,7 +16,7 @@ from tollgate.criteria.grammar import Criterion
 # A run that is decided goes on for half of this in the mean. Looks as often as every second would
 # end it 5 s sooner, at the price of the machine that is measured.
 EVERY_S = 10.0
-# However large the budget, it has room for so many looks.
+#: However large the budget, it has room for so many looks.
 MOST_LOOKS = 100
 #: From here on an execution may fail: blocks of time of which an interval is made are five at least
 #: (stats.MIN_SECONDS), and twice as many distinguish a slow moment from a slow
@@ -38,6 +38,15 @@ class InterimSchedule:
     budget_s: PositiveFloat
     every_s: Annotated[float, Field(ge=1)]
     lag_s: NonNegativeFloat
+
+    def __post_init__(self) -> None:
+        if self.least_s > self.budget_s:
+            raise ValueError(f"least_s is {self.least_s:g}, more than budget_s, {self.budget_s:g}")
+        if self.every_s * MOST_LOOKS < self.budget_s * (1 - 1e-9):
+            raise ValueError(
+                f"every_s is {self.every_s:g}, and a budget_s of {self.budget_s:g} has no more "
+                f"than {MOST_LOOKS} looks"
+            )
 
     @classmethod
     def of(cls, least_s: float, budget_s: float) -> InterimSchedule:

@@ -237,7 +237,8 @@ def _seal_of(fields: Mapping[str, Any]) -> str:
 
 
 def read(run: Path) -> Manifest:
-    """Read run.json. Raises ManifestError."""
+    """Read run.json. Raises ManifestError, also for what would keep a reader of the folder waiting,
+    such as a pipe."""
 
     def prepare(fields: dict[str, Any]) -> None:
         if problem := _unreadable(fields):
@@ -255,6 +256,12 @@ def read(run: Path) -> Manifest:
 
     made = records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
     _refuse_outside(run, made)
+    for path in run.rglob("*"):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ManifestError(
+                f"{path} is neither a file nor a folder, which no run leaves: remove it, or take "
+                "the run from where it was archived"
+            )
     return made
 
 
