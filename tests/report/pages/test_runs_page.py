@@ -133,6 +133,14 @@ def test_a_broken_verdict_is_listed_as_unreadable_with_the_reason(content, why, 
     assert "only run" in text
 
 
+@pytest.mark.parametrize("name", ["of", "limits"])
+def test_a_capacity_of_no_list_does_not_hide_the_runs(tmp_path, name):
+    capacity = {"status": "found", "estimate": 90.0, "of": [], "limits": []}
+    executions = [{"name": "fork", "capacity": capacity | {name: 5}}]
+    run = listed_runs.make(tmp_path, 0, FIGURES, executions=executions)
+    assert [it.name for it in read(tmp_path).runs] == [run.name]
+
+
 def test_what_is_no_file_is_not_waited_for(tmp_path):
     for name, make in {"pipe": os.mkfifo, "folder": os.mkdir}.items():
         (tmp_path / name).mkdir()

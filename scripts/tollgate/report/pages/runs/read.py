@@ -178,7 +178,7 @@ def _capacity(judged: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if not found or found.get("status") != "found":
         return
     stated = [it for it in _objects(judged, "criteria") if it.get("subject") == _CAPACITY]
-    of, limits = (", ".join(map(str, found.get(name) or ())) for name in ("of", "limits"))
+    of, limits = (", ".join(map(str, _list(found, name))) for name in ("of", "limits"))
     known = {"unit": "/s", "basis": "trials", "condition": "<", "decides": False}
     values = {"observed": found.get("estimate"), "interval": found.get("interval")}
     yield {
@@ -259,8 +259,12 @@ def _finite(value: object) -> float | None:
 
 def _objects(raw: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects of a list."""
+    return [it for it in _list(raw, key) if isinstance(it, dict)]
+
+
+def _list(raw: dict[str, Any], key: str) -> list[Any]:
     value = raw.get(key)
-    return [it for it in value if isinstance(it, dict)] if isinstance(value, list) else []
+    return value if isinstance(value, list) else []
 
 
 def _mapping(raw: dict[str, Any], key: str) -> dict[str, Any]:
