@@ -104,3 +104,9 @@ def test_another_stream_of_the_same_rate_is_displaced_by_what_chance_gives(rate,
     due, sent = (np.sort(random.uniform(0, 1e7, rate * 10_000)) for _ in range(2))
     # Half of the mean difference of two Poisson numbers, over their mean.
     assert displaced(due, sent - due) / len(due) == pytest.approx(share, rel=0.1)
+
+
+def test_a_request_that_a_clock_made_years_late_is_one_that_is_displaced():
+    found = Displacement()
+    found.add(np.array([0.0, 500.0]), np.array([0.0, 9.5e11]))
+    assert found.requests == 1

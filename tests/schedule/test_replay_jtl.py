@@ -162,6 +162,16 @@ def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_respo
     assert replay_jtl(plan, path, jtl, 0, None, SECONDS, most=100).problems == ()
 
 
+def test_a_sample_years_after_the_others_is_a_problem_of_a_timers_schedule(plan, tmp_path):
+    years_ms = 30 * 365 * 86_400_000
+    late = jtl_rows.row(years_ms, 5, "paced", thread="three 1-1")
+    path = written(tmp_path, [*rows_of(plan), late])
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN))
+    (problem,) = replay_jtl(plan, path, jtl, 0, None, SECONDS).problems
+    assert problem.startswith("of the timer of paced 9.46e+09 requests were due until the last")
+    assert "no more than 20000000" in problem
+
+
 def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan):
     (problem,) = foreseen_problems(plan, 500_000.1)
     assert "5000001 samples belong to the timer of paced" in problem

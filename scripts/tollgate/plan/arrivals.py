@@ -132,6 +132,12 @@ class PreciseThroughput:
     def moments_per_window(self) -> int:
         return math.ceil(self.rate / self.batch_size * self.duration_s)
 
+    def drawn(self, until_s: float, limit: int | None = None) -> float:
+        """How many events are held at once for those before `until_s`."""
+        events = self.rate * until_s
+        events = events if limit is None else min(events, limit)
+        return max(events, self.moments_per_window * self.batch_size)
+
     def windows(self) -> Iterator[NDArray[np.float64]]:
         """Yield window after window of sorted offsets in seconds from the test start."""
         random = JavaRandom(self.seed)
@@ -186,6 +192,11 @@ class EvenArrivals:
     def rate(self) -> float:
         """Arrivals a second."""
         return 1000 / self.period_ms
+
+    def drawn(self, until_s: float, limit: int | None = None) -> float:
+        """As PreciseThroughput.drawn."""
+        events = self.rate * until_s
+        return events if limit is None else min(events, limit)
 
     def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
         """As PreciseThroughput.arrivals."""

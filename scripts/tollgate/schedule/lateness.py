@@ -19,6 +19,11 @@ from tollgate.schedule.attribution import (
 from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Floats, Ints, Rows, align
 from tollgate.schedule.model import Schedule, ScheduleFacts
 
+#: Four times as many as samples that can be joined; in memory some 30 bytes each.
+MOST_EVENTS = 20_000_000
+#: A day; later requests are in another second than they were due in at any rate.
+_LATEST_MS = 86_400_000
+
 
 @dataclass(frozen=True)
 class Joined:
@@ -62,7 +67,9 @@ class Displacement:
         """Take in requests by when they were due, from any zero on, and how late they were."""
         if not len(due_ms):
             return
-        due, sent = (np.floor(it / 1000).astype(np.int64) for it in (due_ms, due_ms + late_ms))
+        # One that a clock made years late is in no second of the others.
+        sent_ms = due_ms + np.minimum(late_ms, _LATEST_MS)
+        due, sent = (np.floor(it / 1000).astype(np.int64) for it in (due_ms, sent_ms))
         surplus = np.bincount(sent) - np.bincount(due, minlength=int(sent.max()) + 1)
         if len(surplus) < len(self._surplus):
             surplus = np.append(surplus, np.zeros(len(self._surplus) - len(surplus), np.int64))
@@ -74,16 +81,27 @@ class Displacement:
         return int(np.abs(self._surplus).sum()) // 2
 
 
+class TooManyEventsError(ValueError):
+    """One line: more was due until the last sample than can be joined with the samples."""
+
+
 def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
     """Join a schedule with the rows of its thread group.
 
     origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. A run on
     several JMeter servers has an origin for each: join each server's rows by themselves. An open
-    model is joined by open_join.py.
+    model is joined by open_join.py. Raises TooManyEventsError.
     """
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
-    events_s = schedule.arrivals(_horizon_s(schedule, start, origin_ms))
+    until_s = _horizon_s(schedule, start, origin_ms)
+    if (count := schedule.replay.drawn(until_s, schedule.limit)) > MOST_EVENTS:
+        raise TooManyEventsError(
+            f"{count:.3g} requests were due until the last sample, {until_s:.3g} s after the test "
+            f"began, and no more than {MOST_EVENTS} can be joined with the samples: was the clock "
+            "set? Run it again, or a shorter one"
+        )
+    events_s = schedule.arrivals(until_s)
     order = np.lexsort((elapsed, start))
     event = np.empty(len(start), dtype=np.int64)
     event[order] = align(events_s * 1000, start[order] - origin_ms)

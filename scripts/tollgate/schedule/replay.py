@@ -17,6 +17,7 @@ from tollgate.samples.order import Step
 from tollgate.samples.single import read_samples
 from tollgate.samples.store import Store, using
 from tollgate.samples.threads import read_threads
+from tollgate.schedule.lateness import TooManyEventsError
 from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.open_join import join_open
 from tollgate.schedule.queues import Queue, ScheduleOutcome, queues_of
@@ -87,7 +88,10 @@ def replay_jtl(
                 problems.append(_too_many(queue, size, most))
             else:
                 samples = read_samples(store, queue.labels)
-                kept.append(join_timer(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
+                try:
+                    kept.append(join_timer(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
+                except TooManyEventsError as problem:
+                    problems.append(f"of the timer of {', '.join(queue.names)} {problem}")
     return _together(kept, closed, problems)
 
 
