@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from tollgate.compare import record, words
+from tollgate.compare.change import as_share
 from tollgate.compare.model import GateSettings
 from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
 from tollgate.record.manifest import ManifestError
@@ -65,6 +66,8 @@ def test_the_names_of_earlier_versions_are_read(tmp_path):
         (lambda it: it.update(base={"name": "base"}), "missing"),
         (lambda it: it.update(surplus=1), "surplus"),
         (lambda it: it.pop("first_s"), "first_s"),
+        (lambda it: it.update(first_s=0.0), "first_s is 0, and by budget_s 3 at least"),
+        (lambda it: it["settings"].update(budget_s=1e12), "first_s is 60, and by budget_s 5e"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):
@@ -135,3 +138,8 @@ def test_cpu_time_that_holds_what_only_one_side_was_asked_says_nothing_of_a_chan
     found = replace(RECORD, **changes).cpu_times(3)
     assert said in found.doubt if said else not found.doubt
     assert replace(RECORD, cpu=None, **changes).cpu_times(3) is None
+
+
+def test_a_change_of_any_size_is_a_share():
+    assert as_share("p95", 0.0) == 0.0
+    assert as_share("p95", 1e6) > 1e300

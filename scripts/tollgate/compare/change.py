@@ -35,7 +35,11 @@ def change_of(blocks: Blocks, metric: str, is_tossed: bool = True) -> MetricChan
     return mean_ratio(blocks)
 
 
+#: A logarithm; of a larger one no number is the ratio.
+_LARGEST = 700.0
+
+
 def as_share(metric: str, change: float) -> float:
     """A change as people read it: head / base - 1 from a logarithm, a difference of shares as it
     is."""
-    return change if metric in SHARES else math.expm1(change)
+    return change if metric in SHARES else math.expm1(min(change, _LARGEST))

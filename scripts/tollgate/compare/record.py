@@ -18,6 +18,7 @@ from tollgate.compare.model import Answers, Gate, GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.compare.power import Power, foretold
 from tollgate.record.manifest import Manifest, ManifestError, digest
+from tollgate.stats.sequential import LEAST_STEP
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; what can't be read as today's is refused.
@@ -119,6 +120,11 @@ class CompareRecord:
     cpu: Excluded[CpuRecord | None] = None
     """None for services by URL, whose CPU time can't be seen, and for runs of before it was
     recorded."""
+
+    def __post_init__(self) -> None:
+        least_s = LEAST_STEP * self.settings.budget_s
+        if self.first_s < least_s * (1 - 1e-9):
+            raise ValueError(f"first_s is {self.first_s:g}, and by budget_s {least_s:g} at least")
 
     @property
     def uncompared(self) -> tuple[str, ...]:
