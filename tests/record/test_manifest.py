@@ -67,6 +67,8 @@ LOOKS = {"least_s": 30.0, "budget_s": 240.0, "every_s": 10.0, "lag_s": 1.0}
         ("targets", [{"name": "fork", "mode": "fork", "instances": "1"}]),
         ("clock_steps", [[1.0]]),
         ("clock_steps", [[1.0, 2.0, 3.0]]),
+        ("began", -1.0),
+        ("ended", 1e300),
         ("interim", {**LOOKS, "every_s": 1e-9}),
         ("interim", {**LOOKS, "budget_s": 0.0}),
         ("interim", {**LOOKS, "lag_s": -5.0}),

@@ -45,6 +45,10 @@ class ManifestError(UserError):
         super().__init__(one_line(text))
 
 
+#: Seconds since the epoch, of a year with four digits.
+Moment = Annotated[float, Field(ge=0, lt=253_402_300_800)]
+
+
 class Target(TypedDict):
     """An app of ecosystem.config.js."""
 
@@ -58,8 +62,8 @@ class ReloadRecord(TypedDict):
     """One reload of an app, and the problem that it met, if any."""
 
     app: str
-    began: float
-    ended: float | None
+    began: Moment
+    ended: Moment | None
     problem: str
 
 
@@ -76,7 +80,7 @@ class ShareRecord(TypedDict):
     of: int
     rows: str
     data: dict[str, str]
-    start_at: float | None
+    start_at: Moment | None
     host: NotRequired[str]
 
 
@@ -156,9 +160,9 @@ class Execution:
     notes: list[str] = field(default_factory=list)
     lint: list[str] = field(default_factory=list)
     exit_code: int | None = None
-    began: float | None = None
-    ended: float | None = None
-    stop_requested_at: Annotated[float | None, _names("stop_requested_at", "told_to_end")] = None
+    began: Moment | None = None
+    ended: Moment | None = None
+    stop_requested_at: Annotated[Moment | None, _names("stop_requested_at", "told_to_end")] = None
     ended_by_force: bool = False
     thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)
@@ -207,9 +211,9 @@ class Manifest:
     environment: dict[str, Any]
     executions: list[Execution]
     interrupted: bool = False
-    interrupted_at: float | None = None
+    interrupted_at: Moment | None = None
     stopped_by: str | None = None
-    stopped_at: float | None = None
+    stopped_at: Moment | None = None
     problem: str | None = None
     reloads: list[ReloadRecord] = field(default_factory=list)
     watching: dict[str, float | None] | None = None
