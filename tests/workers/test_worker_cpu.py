@@ -193,6 +193,8 @@ def test_without_a_file_nothing_was_recorded(tmp_path):
         ('{"time": 1001, "cpu": {"7": "a"}}', "line 2 is damaged"),
         ('{"time": 1001, "cpu": []}', "line 2 is damaged"),
         ('{"time": NaN, "cpu": {}}', "line 2 is damaged: not finite"),
+        ('{"time": 1' + 400 * "0" + ', "cpu": {}}', "line 2 is damaged"),
+        ("[" * 100_000, "line 2 is damaged: maximum recursion depth"),
         ('{"time": 999.0, "cpu": {}}', "line 2: the clock was set back"),
     ],
 )

@@ -223,7 +223,12 @@ def test_lines_without_requests_of_an_older_run_give_nan():
     [
         ('{"time":1,"app":', "Expecting value"),
         ("[]", "list indices"),
+        ("[" * 100_000, "maximum recursion depth"),
         ('{"time":1}', "it has no app"),
+        (
+            '{"time":1' + 400 * "0" + ',"app":"cluster","worker":0,"pid":1,"event":""}',
+            "time is 1000",
+        ),
         ('{"time":"1","app":"cluster","worker":0,"pid":1,"restarts":0,"status":""}', "time is '1'"),
         ('{"time":1,"app":"cluster","worker":0,"pid":1,"restarts":0}', "it has no status"),
         ('{"time":1,"app":"cluster","worker":0,"event":"exit"}', "it has no pid"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,13 +98,12 @@ class _Looks:
 
     def until(self, at_s: float) -> Looks:
         while self._next < len(self._lines):
-            try:
+            # The watcher may have been killed in the middle of one.
+            with suppress(ValueError, TypeError, LookupError, RecursionError):
                 line = json.loads(self._lines[self._next])
-            except ValueError:  # the watcher was killed in the middle of it
-                line = {"event": ""}
-            if line.get("time", 0) > 1000 * at_s:
-                break
+                if line["time"] > 1000 * at_s:
+                    break
+                if "event" not in line:
+                    self._of[line["app"], line["worker"]] = line
             self._next += 1
-            if "event" not in line:
-                self._of[line["app"], line["worker"]] = line
         return dict(self._of)

@@ -95,7 +95,7 @@ def _results(
         path = folder / f"{block.number}.json"
         try:
             found[block.round] = records.parse(AutocannonResult, json.loads(path.read_text()))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             why = getattr(error, "strerror", None) or error  # without the place of the run's folder
             lost.append(f"round {block.round}: {CHECKS}/{path.name} can't be read: {why}")
     return found, lost

@@ -21,6 +21,7 @@ Line = dict[str, Any]
 #: One look: seconds since the epoch, and the line of each worker.
 Look = tuple[float, dict[Any, Line]]
 _NUMBERS = ("time", "pid", "restarts")
+_LARGEST = 2.0**53
 #: What was measured of a worker, in the order of WorkerSeries.
 _MEASURED = ("rss", "heap", "cpu", "loopDelayP50", "loopDelayP95", "requests")
 
@@ -48,7 +49,7 @@ def lines_of(path: Path, app: str) -> Iterator[Line]:
                 is_mine = line["app"] == app
                 if is_mine:
                     _check(line)
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise WorkersError(f"line {number} is damaged: {_reason(error)}") from None
             if is_mine:
                 yield line
@@ -58,8 +59,9 @@ def _check(line: Line) -> None:
     names = ("time", "pid", "event") if "event" in line else (*_NUMBERS, "status")
     for name in ("worker", *names):
         value = line[name]
-        if not isinstance(value, int | float if name in _NUMBERS else str | int):
-            raise ValueError(f"{name} is {value!r}")
+        is_number = isinstance(value, int | float) and abs(value) < _LARGEST
+        if not is_number and (name in _NUMBERS or not isinstance(value, str)):
+            raise ValueError(f"{name} is {value!r:.40}")
 
 
 def _reason(error: Exception) -> str:

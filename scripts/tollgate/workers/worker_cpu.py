@@ -25,6 +25,7 @@ from tollgate.workers.model import Floats, WorkerCpu
 NAME = "workers-cpu.jsonl"
 #: Seconds between two readings.
 PERIOD_S = 1.0
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
 def read(path: Path) -> WorkerCpu | None:
@@ -40,7 +41,7 @@ def read(path: Path) -> WorkerCpu | None:
             spent = {int(pid): float(value) for pid, value in line["cpu"].items()}
             if not np.isfinite([at_s, *spent.values()]).all():
                 raise ValueError("not finite")
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except _DAMAGED as error:
             raise WorkersError(f"{path.name}: line {number} is damaged: {error}") from None
         if times and at_s < times[-1]:
             raise WorkersError(f"{path.name}: line {number}: the clock was set back")
