@@ -193,3 +193,8 @@ def test_a_secret_that_begins_with_another_is_hidden_as_a_whole(tmp_path):
     assert logged_in["body"] == {"user": user, "password": AS_JSON}
     assert logged["body"] == {"said": f"as {AS_JSON}"}
     assert {*found.secrets} == {"SHOP_COOKIE_USERNAME", "SHOP_PASSWORD"}
+
+
+def test_a_variable_has_a_name_that_shells_and_ci_take(tmp_path):
+    path = har(tmp_path / "visit.har", as_json({"gr\u00fc\u00dfe_password": "horse-battery!"}))
+    assert {*read_har(load(str(path)), "shop").secrets} == {"SHOP_GR_E_PASSWORD"}

@@ -133,7 +133,9 @@ def test_a_schema_is_written_so_that_it_can_be_used(schema, usable):
     assert as_json_schema(schema) == usable
 
 
-@pytest.mark.parametrize("given", ["\u043f\u043e\u0438\u0441\u043a", "default", "End", "123"])
+@pytest.mark.parametrize(
+    "given", ["\u043f\u043e\u0438\u0441\u043a", "default", "End", "123", "all labels"]
+)
 def test_an_id_that_no_label_may_have_gives_way_to_method_and_path(draft, given):
     found = draft({"/items": {"get": operation(operationId=given)}})
     assert [it["label"] for it in found.requests] == ["GET /items"]

@@ -162,3 +162,8 @@ def test_pauses_are_known_for_the_threads_that_they_keep(tmp_path):
     text = plan(tmp_path, "check", requests=[pages]).read_text()
     assert "${__P(v_threads,120)}" in text
     assert "${__P(threads,300)}" in plan(tmp_path, "compare", requests=[pages]).read_text()
+
+
+def test_no_label_is_called_as_comparisons_call_all_of_them(tmp_path):
+    with pytest.raises(SettingError, match=r"scenarios\.shop has the label 'all labels', as"):
+        parts(tmp_path, requests=[{"label": "all labels", "url": "/"}, {"label": "b", "url": "/b"}])

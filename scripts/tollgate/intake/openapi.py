@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
+from tollgate.compare.model import ALL_LABELS
 from tollgate.intake import literal, values
 from tollgate.intake.document import Document, Operation, as_list, as_mapping
 from tollgate.intake.draft import Draft, IntakeError
@@ -202,7 +203,7 @@ def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
     names = (operation.described.get("operationId"), operation.text)
     texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4].strip() for it in names)
-    given = next(it for it in texts if _is_label(slug_of(it).lower()))
+    given = next(it for it in texts if _is_label(slug_of(it).lower()) and it != ALL_LABELS)
     label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
     return label

@@ -76,7 +76,9 @@ class Variables:
     def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
         """The reference to a variable of the environment that holds a value. slot: where it stands
         from now on."""
-        stem = re.sub(r"\W+", "_", f"{self._prefix}_{what}"[:_LONGEST_STEM]).strip("_").upper()
+        stem = f"{self._prefix}_{what}"[:_LONGEST_STEM]
+        # In no other alphabet: neither a shell nor CI has such variables.
+        stem = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_").upper()
         if stem[:1].isdigit():
             stem = f"_{stem}"
         name = unique(stem, lambda it: self._values.get(it, value) != value)

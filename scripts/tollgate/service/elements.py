@@ -23,6 +23,7 @@ from lxml import etree
 
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
+from tollgate.compare.model import ALL_LABELS
 from tollgate.plan import nodes, sessions
 from tollgate.plan.expressions import reads_property
 from tollgate.plan.inline import fragment
@@ -176,6 +177,11 @@ def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:
                 raise SettingError(
                     f"scenarios.{service.name} has the label {name!r}: criteria and weights are of "
                     "labels that are known before the run: write `label` without a variable"
+                )
+            if name == ALL_LABELS:
+                raise SettingError(
+                    f"scenarios.{service.name} has the label {name!r}, as comparisons call all of "
+                    "them together: give it another one"
                 )
             if owners.setdefault(name, it.label) != it.label:
                 raise SettingError(
