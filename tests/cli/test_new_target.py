@@ -14,6 +14,7 @@ from tollgate.cli import new_target as command
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
+from tollgate.intake.draft import Draft
 from tollgate.service.elements import parts_of
 from tollgate.service.model import read_service
 
@@ -291,3 +292,16 @@ def test_an_app_js_without_its_list_is_refused():
 
 def test_a_name_with_dashes_is_an_identifier_in_javascript():
     assert checked(NewTarget("order-service-2")).identifier == "orderService2Target"
+
+
+ENDS = "a\x85b\u2028c\u2029d"
+
+
+def test_what_yaml_and_csv_take_for_the_end_of_a_line_is_kept_in_a_text():
+    request = {"label": "a", "url": "/", "headers": {"X-A": "${a}", "X-B": ENDS}}
+    draft = Draft((request,), {"a": ("b\rc", "d"), "e": ("f", "g")})
+    target = NewTarget("shop", Url("http", "127.0.0.1", 80), draft=draft)
+    [written] = yaml.safe_load(files.scenario(target))["shop"]["requests"]
+    assert written["headers"]["X-B"] == ENDS
+    rows = [*csv.reader(files.new_files(target)["data/shop.csv"].splitlines(keepends=True))]
+    assert rows == [["a", "e"], ["b\rc", "f"], ["d", "g"]]

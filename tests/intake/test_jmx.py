@@ -168,6 +168,12 @@ def test_names_that_a_service_cannot_have_are_changed_and_told(tmp_path):
     assert any("cart (two)" in it for it in found.remarks)
 
 
+def test_a_label_stands_in_one_line(tmp_path):
+    found = draft(tmp_path, group(own("list\u2028all", "/"), name="browse"))
+    assert [it["label"] for it in found.requests] == ["list all"]
+    assert "list all" in only(found)
+
+
 def test_includes_and_data_are_found_from_the_plan(tmp_path):
     (tmp_path / "users.csv").write_text("user\nann\n")
     (tmp_path / "cart.jmx").write_text(

@@ -212,3 +212,8 @@ def test_json_reads_pairs_of_surrogates_and_backslashes_as_they_are():
 def test_of_many_operations_some_are_named_where_none_is_meant(draft):
     with pytest.raises(IntakeError, match=r"known are GET /a0, .* and 100 more$"):
         draft({f"/a{n}": {"get": operation()} for n in range(200)}, "zzz")
+
+
+def test_a_label_stands_in_one_line(draft):
+    found = draft({"/a": {"get": operation(operationId="list\x85all\u2028items")}})
+    assert [it["label"] for it in found.requests] == ["list-all-items"]

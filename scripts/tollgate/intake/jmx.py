@@ -17,6 +17,7 @@ from pathlib import Path
 from lxml import etree
 
 from tollgate.base.paths import STATE
+from tollgate.base.text import one_line
 from tollgate.intake import literal
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
 from tollgate.intake.jmx_load import threads_of
@@ -326,10 +327,10 @@ def _why_not(element: etree._Element) -> str:
 
 
 def _fixed(name: str) -> str:
-    """Without variables: a label is known before the run."""
+    """Without variables: a label is known before the run. In one line, as rows of samples are."""
     while "${" in name:
         name = re.sub(r"\$\{.*?(\}+|$)", "", name, flags=re.DOTALL)
-    return name.strip()
+    return name.strip() if name.isprintable() else one_line(name)
 
 
 def _title(element: etree._Element) -> str:

@@ -31,8 +31,8 @@ _OWN_HEADERS = ("accept", "authorization", "content-type")
 _NAMED = 12
 #: Characters of all schemas of answers. GitHub's have a third.
 _MOST_OF_SCHEMAS = 100_000_000
-#: Variables, what criteria have words for, and what XML can't hold.
-_NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\ud800-\udfff\ufffe\uffff]")
+#: Variables, what criteria have words for, what XML can't hold, and ends of lines.
+_NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass

@@ -234,7 +234,10 @@ def new_files(target: NewTarget) -> dict[str, str]:
 
 def _csv(columns: Mapping[str, Sequence[str]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # Python quotes no CR, at which readers end a row.
+    has_ends = any("\r" in it for column in columns.values() for it in column)
+    quoting = csv.QUOTE_ALL if has_ends else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
