@@ -24,7 +24,9 @@ def sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, 
     if len(code) and not 0 <= code.min() <= code.max() < len(codes):
         raise ValueError(f"a code index is outside of the {len(codes)} codes")
     used = sorted({codes[index] for index in np.flatnonzero(np.bincount(code))})
-    moved = [used.index(name) if name in used else -1 for name in codes]
+    # A service may answer each request with a code of its own.
+    place = {name: index for index, name in enumerate(used)}
+    moved = [place.get(name, -1) for name in codes]
     return np.array(moved, np.int32)[code], tuple(used)
 
 
