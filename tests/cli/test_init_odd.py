@@ -141,3 +141,12 @@ def test_a_question_says_a_file_s_name_without_what_moves_the_cursor(tollgate, r
 def test_a_package_that_is_nested_without_end_is_refused_in_one_line(refusal, root):
     (root / "package.json").write_text("[" * 100_000)
     assert "package.json can't be read: " in refusal("init", root)
+
+
+def test_a_link_that_leads_out_of_the_repository_is_not_read(tollgate, root, tmp_path):
+    outside = tmp_path.parent / f"{tmp_path.name}.har"
+    outside.write_text("{}")
+    (root / "visit.har").symlink_to(outside)
+    code, out, err = tollgate("init", root)
+    assert code == 0, err
+    assert "visit.har" not in out

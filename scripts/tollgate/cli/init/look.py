@@ -67,7 +67,7 @@ class Found:
 def look(folder: Path) -> Found:
     """Raises InitError for a package.json that can't be read."""
     package = _package(folder)
-    files = list(_files(folder, _DEPTH))
+    files = [it for it in _files(folder, _DEPTH) if _is_within(it, folder)]
     entry = _entry(folder, package)
     texts = _sources(folder, files, entry)
     served = filter(_SERVES.search, texts)
@@ -106,6 +106,11 @@ def _files(folder: Path, depth: int) -> Iterator[Path]:
         is_own = not it.name.startswith(".") and it.name not in _OTHERS
         if is_own and it.is_dir() and not it.is_symlink():
             yield from _files(it, depth - 1)
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Whether a link leads to a file of the repository: nobody has named one elsewhere."""
+    return not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
 
 
 def _name(given: str, folder: Path) -> str:
