@@ -1,11 +1,14 @@
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support import jmx_text as jmx
 from tollgate.plan import data_files
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.variables import running_expander_of
 
 NAMES = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
 #: How a plan may name a file: with the properties of the run and the variables of the plan.
@@ -57,3 +60,38 @@ def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path):
 def test_a_file_that_a_setup_thread_group_may_write_first_is_not_missing(tmp_path):
     setup = jmx.group(jmx.sampler("write"), kind="SetupThreadGroup", name="setup")
     assert missing(tmp_path, feed("made.csv"), beside=[setup]) == []
+
+
+#: A row that JMeter takes for something else than is meant, and what the line says of it.
+BROKEN = {
+    "an empty row": ("ann,1\n\nbob,2\n", {}, "line 3 of "),
+    "an empty row at the end of a file that begins anew": ("ann,1\n\n", {}, "is empty"),
+    "a short row": ("ann,1\nbob\n", {}, "${key} stays as it was"),
+    "another delimiter": ("ann;1\n", {"variableNames": "user,key"}, "1 of 2 columns"),
+    "a quoted delimiter": ('"Doe, Jane",1\n', {}, "Allow quoted data?"),
+    "names": ("", {"variableNames": "user,key"}, "'Ignore first line'"),
+}
+WHOLE = {
+    "each has all": ("ann,1\nbob,\n", {}),
+    "quotes": ('"Doe, Jane",1\n"a\nb",2\n', {"quotedData": "true"}),
+    "names": ("ann,1\n", {"variableNames": "user,key", "ignoreFirstLine": "true"}),
+    "more than the plan names": ("ann,1,x\n", {}),
+    "fewer than it names": ("ann,1\n", {"variableNames": "user,key,c", "ignoreFirstLine": "true"}),
+    "tabs": ("ann\t1\n", {"delimiter": "\\t", "variableNames": "user,key"}),
+    "an empty row at the end of a file that ends": ("ann,1\n\n\n", {"recycle": "false"}),
+}
+ROWS = BROKEN | {name: (*row, "") for name, row in WHOLE.items()}
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_a_row_that_jmeter_would_fill_with_what_was_before_is_refused(tmp_path, what):
+    text, props, line = ROWS[what]
+    header = "" if "\t" in text or ";" in text else "user,key\n"
+    (tmp_path / "users.csv").write_text(header + text)
+    path = tmp_path / "own.jmx"
+    users = feed("users.csv", **{"recycle": "true", **props})
+    path.write_text(jmx.plan(users, jmx.group(jmx.get("a", "/${user}/${key}"))))
+    root = read_tree(path, {})
+    lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
+    assert len(lines) == (1 if line else 0)
+    assert line in "".join(lines)

@@ -54,26 +54,95 @@ def columns_of(element: Element, folder: Path, expander: Expander) -> list[str] 
     if names is None or names.strip():
         return names and [each.strip() for each in names.split(",")]
     file = file_of(element, folder, expander)
-    delimiter = expander.expand(element.props.get("delimiter", "")).value
+    delimiter = _delimiter(element, expander)
     if file is None or delimiter is None:
         return None
-    apart = "\t" if delimiter == "\\t" else (delimiter or ",")[0]
     with _opened(file, element) as lines, suppress(csv.Error):
-        header = next(csv.reader([lines.readline(_HEADER)], delimiter=apart), [])
+        header = next(csv.reader([lines.readline(_HEADER)], delimiter=delimiter[0]), [])
         return [each.strip() for each in header]
     return None
+
+
+def _delimiter(element: Element, expander: Expander) -> str | None:
+    written = expander.expand(element.props.get("delimiter", "")).value
+    return None if written is None else written.replace("\\t", "\t") or ","
+
+
+def _has_header(element: Element) -> bool:
+    names = element.props.get("variableNames", "").strip()
+    return not names or element.props.get("ignoreFirstLine") == "true"
 
 
 def rows_of(element: Element, file: Path) -> int:
     """How many rows a CSV Data Set reads of its file, once through; very many for one that is no
     CSV, of which that is not known."""
-    has_header = not element.props.get("variableNames", "").strip()
     is_quoted = element.props.get("quotedData") == "true"
     with _opened(file, element) as lines, suppress(csv.Error):
         plain = (line.strip("\r\n") for line in lines)  # an empty one is an end to JMeter
         rows = sum(1 for row in (csv.reader(lines) if is_quoted else plain) if row)
-        return rows - (has_header or element.props.get("ignoreFirstLine") == "true")
+        return rows - _has_header(element)
     return sys.maxsize
+
+
+def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str]:
+    """One line for each CSV Data Set whose file has a row that does not fill the columns which the
+    plan reads: for an empty one JMeter sends EOF, and what a short one lacks stays as it was.
+    Source: JMeter 5.6.3, CSVDataSet.iterationStart."""
+    every = [*root.walk()]
+    texts = {text for it in every for text in (*it.props.values(), *(text for _, text in it.pairs))}
+    texts |= {text for it in every for _, _, text in it.references}
+    for element in every if not may_be_written(root) else ():
+        names, file = columns_of(element, folder, expander), file_of(element, folder, expander)
+        delimiter = _delimiter(element, expander)
+        if element.kind != CSV_DATA_SET or not (names and file and delimiter):
+            continue
+        uses = [(f"${{{it}}}", f'"{it}"', f"'{it}'") for it in names]
+        is_read = [any(use in text for use in each for text in texts) for each in uses]
+        empty = 0
+        for number, row in _numbered_rows(element, file, delimiter) if any(is_read) else ():
+            empty = empty or (0 if row else number)
+            why = _why_broken(row, names, is_read, delimiter)
+            if empty and (row or not ends(element, expander)):
+                why = "is empty, which JMeter takes for a row: remove it"
+            if why:
+                place = f"line {empty or number} of {os.path.normpath(file)}"
+                yield f"{place}, which {element.title} reads, {why}"
+                break
+
+
+def _why_broken(row: list[str], names: list[str], is_read: list[bool], delimiter: str) -> str:
+    """Empty for a row that is not, and for one without fields."""
+    if row == names:
+        return "is that of the columns' names: tick 'Ignore first line', or name no variables"
+    by_quotes = row
+    if len(row) > len(names):
+        by_quotes = next(csv.reader([delimiter.join(row)], delimiter=delimiter[0]), row)
+    if len(by_quotes) == len(names) < len(row):
+        return (
+            f"has {delimiter!r} in quotes, at which JMeter parts it: tick 'Allow quoted data?', or "
+            "write `quoted: true` of data-sources"
+        )
+    lacking = [name for at, name in enumerate(names) if at >= len(row) and is_read[at]]
+    if not (row and lacking):
+        return ""
+    return (
+        f"has {len(row)} of {len(names)} columns apart by {delimiter!r}, so that ${{{lacking[0]}}} "
+        "stays as it was before: complete it, or name the file's own delimiter"
+    )
+
+
+def _numbered_rows(element: Element, file: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The number of the line in which each row ends, with its fields; fewer of what is no CSV."""
+    with _opened(file, element) as lines, suppress(csv.Error):
+        if _has_header(element):
+            lines.readline()
+        if element.props.get("quotedData") == "true":
+            reader = csv.reader(lines, delimiter=delimiter[0])
+            yield from ((reader.line_num + _has_header(element), row) for row in reader)
+            return
+        for number, line in enumerate(lines, 1 + _has_header(element)):
+            text = line.rstrip("\r\n")
+            yield number, text.split(delimiter) if text else []
 
 
 def _opened(file: Path, element: Element) -> TextIO:
