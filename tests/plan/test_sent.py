@@ -1,6 +1,8 @@
 """What no request of a plan must hold, and where the run's copy of the plan looks for it."""
 
 import random
+import re
+from urllib.parse import quote
 
 import pytest
 from lxml import etree
@@ -147,3 +149,28 @@ def test_what_is_looked_for_is_what_is_sent_and_not_certain(looked_for):
             f"seed {seed}"
         )
         assert headers == set()
+
+
+def test_what_a_user_defined_variable_was_given_too_early_is_looked_for_where_it_is_read(
+    looked_for, tmp_path
+):
+    (tmp_path / "users.csv").write_text("user\nann\n")
+    users = jmx.element("CSVDataSet", "f", filename="users.csv", recycle="true")
+    reading = [jmx.post("a", "/", "${whole}"), jmx.headers(X_Id="${whole}")]
+    for table in ({"whole": "x-${user}"}, {"whole": "x-${host}", "host": "a"}):
+        of_a_run = set(re.findall(r"\${.+?}", table["whole"]))
+        unset = {text for it in of_a_run for text in (it, quote(it))}
+        assert looked_for(users, jmx.group(*reading), **table) == (unset, unset)
+    later = jmx.element("Arguments", "later", extra=jmx.arguments(whole="x-${host}"))
+    assert looked_for(later, jmx.group(*reading), host="a") == (set(), set())
+
+
+def test_a_function_that_jmeter_does_not_have_is_looked_for(looked_for):
+    calls = "${__uuid()} ${__MD5(${__UUID()})} ${__time(YMD)} ${__threadNum} ${__jm__shop__idx}"
+    request, _ = looked_for(jmx.group(jmx.post("a", "/", calls)))
+    assert {it for it in request if "%" not in it} == {"${__uuid(", "${__MD5("}
+
+
+def test_what_is_in_a_file_that_is_sent_unread_is_looked_for(looked_for):
+    request, _ = looked_for(jmx.group(jmx.post("a", "/", "${__FileToString(a.json)}")), user="a")
+    assert {"${user}", "${__", "%24%7Buser%7D"} <= request

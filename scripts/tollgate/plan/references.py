@@ -97,6 +97,7 @@ class _Reader(Expander):
         super().__init__({}, {})
         self.read: list[str] = []
         self.set: set[str] = set()
+        self.calls: list[str] = []
 
     def _reference(self, text: str, start: int) -> tuple[ExpandedText, int]:
         before = len(self.read)
@@ -113,6 +114,7 @@ class _Reader(Expander):
         return unknown(source, source)
 
     def _call(self, name: str, arguments: Sequence[ExpandedText], source: str) -> ExpandedText:
+        self.calls.append(source[: 2 + len(name) + source.startswith("(", 2 + len(name))])
         if name not in _SET_NONE:
             words = (it.shown.strip() for it in arguments)
             self.set.update(word for word in words if _NAME.fullmatch(word))
@@ -129,6 +131,26 @@ def _read(element: Element) -> _Reader:
 def variables_in(element: Element) -> list[str]:
     """The variables that an element refers to, each once."""
     return [*dict.fromkeys(_read(element).read)]
+
+
+def calls_in(element: Element) -> list[str]:
+    """The functions that an element calls, each once, as far as the parenthesis: `${__time(`."""
+    return [*dict.fromkeys(_read(element).calls)]
+
+
+def left_in_tables(root: Element) -> dict[str, list[str]]:
+    """By name of a user defined variable, the ${name} that stand in its value all the while: JMeter
+    evaluates it once, before any thread, and knows those of the tables before it alone. Source:
+    JMeter 5.6.3, PreCompiler."""
+    left: dict[str, list[str]] = {}
+    for table in (it for it in root.walk() if it.kind in _TABLES):
+        own = {}
+        for name, value in table.pairs:
+            reader = _Reader()
+            reader.expand(value)
+            own[name] = [each for it in reader.read for each in left.get(it, [it])]
+        left |= own
+    return left
 
 
 @dataclass

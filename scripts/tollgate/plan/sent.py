@@ -20,7 +20,7 @@ from tollgate.plan import nodes
 from tollgate.plan.data_files import EOF, columns_of, ends, stops_threads
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, write
-from tollgate.plan.references import PREDEFINED, variables_in
+from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
 from tollgate.plan.variables import set_by
 
 #: Where a Response Assertion looks, as its element and its message say.
@@ -40,6 +40,17 @@ _NOTHING = re.compile(
     r"|not_?found|not?[\W_].+)([\W_].*)?"
 )
 _DEFAULT = re.compile(r"\.default(Values?)?$")
+#: Calls of the functions that JMeter 5.6.3 has; what its controllers count is a variable.
+_OWN = re.compile(
+    r"\$\{__(BeanShell|CSVRead|FileToString|P|Random|RandomDate|RandomFromMultipleVars|RandomString"
+    r"|StringFromFile|StringToFile|TestPlanName|UUID|V|XPath|changeCase|char|counter"
+    r"|dateTimeConvert|digest|escapeHtml|escapeOroRegexpChars|escapeXml|eval|evalVar|groovy|intSum"
+    r"|isPropDefined|isVarDefined|javaScript|jexl2|jexl3|log|logn|longSum|machineIP|machineName"
+    r"|property|regexFunction|samplerName|setProperty|split|threadGroupName|threadNum|time"
+    r"|timeShift|unescape|unescapeHtml|urldecode|urlencode|jm__.*)\(?"
+)
+#: Those by which a text in a file is sent.
+_OF_FILES = ("${__FileToString(", "${__StringFromFile(")
 #: Characters around a variable by which its place in a request is known.
 _AROUND = 16
 #: What JMeter may read in another way than it is written, at the edge of those.
@@ -62,7 +73,7 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
         feeds = []  # the plan knows of the end
     ending = [columns_of(it, folder, expander) for it in feeds]
     may_end = {name for names in ending for name in names or ()}
-    senders = [it for it in every if it.kind in _SENDING]
+    senders, left = [it for it in every if it.kind in _SENDING], left_in_tables(root)
     for each in senders:
         where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
         for name in variables_in(each):
@@ -73,6 +84,8 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
             if name in may_end or (None in ending and name not in certain):
                 shows = "", f"{feeds[0].title} was at the end of its file"
                 where |= dict.fromkeys(ENDS, shows)
+        for text, why in _unevaluated(each, left, certain | at_times):
+            where |= dict.fromkeys((text, quote(text)), ("", why))
     for each in every:
         for name, default in _defaults(each):
             shows = name, f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
@@ -80,6 +93,21 @@ def traces(root: Element, folder: Path, expander: Expander) -> Traces:
                 where = found[HEADERS if reader.kind == "HeaderManager" else REQUEST]
                 where |= dict.fromkeys(_in_place(reader, name, default), shows)
     return found
+
+
+def _unevaluated(
+    element: Element, left: Mapping[str, Iterable[str]], names: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """(text, why) of what JMeter may send as it stands. left: as left_in_tables has it. names: of
+    the plan's variables."""
+    for name in (it for read in variables_in(element) for it in left.get(read, ())):
+        yield f"${{{name}}}", f"${{{name}}} stands in a user defined variable, read only once"
+    for call in calls_in(element):
+        if not _OWN.fullmatch(call):
+            yield call, f"{call[2:].rstrip('(}')} is no function of this JMeter"
+        if call in _OF_FILES:
+            for text in ("${__", *(f"${{{name}}}" for name in sorted(names))):
+                yield text, f"what {call[2:-1]} reads is not evaluated: write ${{__eval(...)}}"
 
 
 def unset(name: str) -> str:
