@@ -7,7 +7,10 @@ import pytest
 from support import jmx_text as jmx
 from tollgate.criteria.grammar import parse
 from tollgate.gather.context import EvidenceError, refuse_never_sent
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.reach import uncompared
 from tollgate.plan.read import read_plan
+from tollgate.plan.variables import running_expander_of
 
 
 @pytest.fixture
@@ -126,3 +129,49 @@ def test_transactions_of_which_nothing_runs_are_never_sent(read):
     inside = jmx.element("TransactionController", "buy", [jmx.sampler("pay")])
     assert set(read(jmx.group(inside, threads=0)).never_sent) == {"buy", "pay"}
     assert read(jmx.group(inside)).never_sent == {}
+
+
+def if_controller(text, *inside, is_expression="true"):
+    props = {"IfController__condition": text, "IfController__useExpression": is_expression}
+    return jmx.element("IfController", "c", [*inside], **props)
+
+
+def while_controller(text, *inside):
+    return jmx.element("WhileController", "c", [*inside], WhileController__condition=text)
+
+
+NOT_COMPARED = [
+    if_controller('"${n}" == "1"', jmx.sampler("a")),
+    if_controller("${JMeterThread.last_sample_ok}==false", jmx.sampler("a")),
+    if_controller("${__P(n,1)} > 2", jmx.sampler("a")),
+    while_controller("${n} < 10", jmx.simple(jmx.sampler("a"))),
+]
+COMPARED = [
+    if_controller('${__jexl3("${n}" == "1",)}', jmx.sampler("a")),
+    if_controller('"${n}" == "1"', jmx.sampler("a"), is_expression="false"),
+    if_controller("${n}", jmx.sampler("a")),
+    if_controller(" ${__P(on,false)} ", jmx.sampler("a")),
+    if_controller("${__P(on,0)}", jmx.sampler("a")),
+    if_controller("${n} == 1", jmx.think(), jmx.script("s", "log.warn('a')")),
+    while_controller('${__jexl3("${n}" != "<EOF>",)}', jmx.sampler("a")),
+    while_controller('"${n}" != "<EOF>"', jmx.sampler("a")),
+    while_controller("LAST", jmx.sampler("a")),
+    while_controller("${a}${n}", jmx.sampler("a")),
+]
+
+
+@pytest.mark.parametrize("controller", [*NOT_COMPARED, *COMPARED])
+def test_a_comparison_that_jmeter_does_not_make_is_refused_where_it_is_about_requests(
+    tmp_path, controller
+):
+    path = tmp_path / "own.jmx"
+    path.write_text(jmx.plan(jmx.group(jmx.regex("n", "(.+)"), controller)))
+    root = read_tree(path, {})
+    lines = [*uncompared(root, running_expander_of(root, {}))]
+    assert len(lines) == (controller in NOT_COMPARED)
+
+
+def test_what_an_expression_lets_in_is_the_word_true_in_any_case(read):
+    for text, is_sent in [("True", True), (" ${__P(on, TRUE)}", True), ("1", False), ("", False)]:
+        plan = read(jmx.group(jmx.sampler("b"), if_controller(text, jmx.sampler("a"))))
+        assert ("a" not in plan.never_sent) == is_sent

@@ -10,15 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tollgate.plan.expressions import Expander
+from tollgate.plan.data_files import EOF
+from tollgate.plan.expressions import ExpandedText, Expander
 from tollgate.plan.jmx import Element
-from tollgate.plan.model import ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, ThreadGroup
 
 #: A Throughput Controller's style where its number is of executions, not percent.
 _TOTAL = "0"
 #: What a script calls to name a sample otherwise.
 _RENAMES = re.compile(r"[sS]ampleLabel")
 _TRANSACTION = "TransactionController"
+_IF, _WHILE = "IfController", "WhileController"
+#: What would compare in a language, and does not where JMeter only looks for a word.
+_OPERATOR = re.compile(r"[=<>!]")
 
 
 def never_sent(
@@ -61,14 +65,53 @@ def _off(element: Element, expander: Expander) -> str:
     kind, what = element.kind, ""
     if kind == "LoopController" and is_zero("LoopController.loops"):
         what = "loops 0 times"
-    elif kind in ("IfController", "WhileController"):
-        text = expander.expand(element.props.get(f"{kind}.condition", "")).value or ""
-        what = "has a condition that is always false" if text.strip() == "false" else ""
+    elif kind in (_IF, _WHILE):
+        condition = _condition(element, expander)
+        is_false = (condition.value or "").strip() == "false"
+        is_false |= _is_word(element) and kind == _IF and not _may_be(condition, "true")
+        what = "has a condition that is always false" if is_false else ""
     elif kind == "ThroughputController":
         is_total = element.props.get(f"{kind}.style") == _TOTAL
         name = "maxThroughput" if is_total else "percentThroughput"
         what = f"has a share of 0{'' if is_total else ' %'}" if is_zero(f"{kind}.{name}") else ""
     return what and f"{element.title} {what}"
+
+
+def uncompared(root: Element, expander: Expander) -> Iterator[str]:
+    """One line for each If and While Controller around requests with a comparison in its condition
+    that JMeter does not make: it looks for the word `true`, or `false`. expander: knows what the
+    run will."""
+    for element in root.walk():
+        if element.kind in (_IF, _WHILE) and _is_word(element) and any(map(_sends, element.walk())):
+            text = _condition(element, expander)
+            words = ("true", "false", *(("", "last") if element.kind == _WHILE else ()))
+            if element.kind == _WHILE and EOF in text.shown:
+                continue  # the end of its data ends it
+            if _OPERATOR.search(text.shown) and not any(_may_be(text, it) for it in words):
+                so = "is never entered" if element.kind == _IF else "goes on for ever"
+                yield (
+                    f"{element.title} {so}: JMeter does not compare in {text.shown[:60]!r}, it "
+                    "looks for a word there: write ${__jexl3(...)} around it"
+                )
+
+
+def _condition(element: Element, expander: Expander) -> ExpandedText:
+    return expander.expand(element.props.get(f"{element.kind}.condition", "").strip())
+
+
+def _is_word(element: Element) -> bool:
+    """Whether its condition is a word to JMeter, not JavaScript."""
+    return element.kind == _WHILE or element.props.get(f"{_IF}.useExpression") == "true"
+
+
+def _sends(element: Element) -> bool:
+    return element.is_sampler and element.kind != FLOW_CONTROL and not element.is_script
+
+
+def _may_be(text: ExpandedText, word: str) -> bool:
+    if text.value is not None:
+        return text.value.strip().lower() == word
+    return re.fullmatch(text.pattern, word, re.IGNORECASE) is not None
 
 
 def _number(expander: Expander, texts: list[str] | tuple[str, ...]) -> float | None:

@@ -16,6 +16,7 @@ from tollgate.base.settings import Word, configured, read
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.jmx import read_tree
+from tollgate.plan.reach import uncompared
 from tollgate.plan.read import read_plan
 from tollgate.plan.references import unset
 from tollgate.plan.variables import running_expander_of
@@ -79,15 +80,15 @@ def refuse_without_data(
     until_s: float | None,
     where: str,
 ) -> None:
-    """Raises TaurusConfigError for a ${name} that JMeter would send as it stands, for a file with
-    broken rows, and for one with fewer than the load takes; PlanError. folder: in which JMeter
-    looks for data. variables: that Taurus adds to the plan. until_s: when the load may end at the
-    earliest, None where how much it sends is not known."""
+    """Raises TaurusConfigError for a ${name} that JMeter would send as it stands, a comparison that
+    it does not make, a file with broken rows, and one with fewer than the load takes; PlanError.
+    folder: in which JMeter looks for data. variables: that Taurus adds to the plan. until_s: when
+    the load may end at the earliest, None where how much it sends is not known."""
     given = {key: str(it) for key, it in properties.items()}
     root = read_tree(plan, given)
     expander = running_expander_of(root, given)
     lines = [*dict.fromkeys(map(str, unset(root, folder, expander, variables)))]
-    lines += data_files.broken_rows(root, folder, expander)
+    lines += [*uncompared(root, expander), *data_files.broken_rows(root, folder, expander)]
     if until_s is not None:
         lines += map(str, short_files(read_plan(plan, given), root, folder, expander, until_s))
     if lines:
