@@ -15,9 +15,9 @@ URL = "http://127.0.0.1:18100/q?u=<EOF>&token=S3CRET-in-the-url"
 ASKS = jmx.sampler("q")
 
 
-def sample(place, code="200", sent=120, label="q", url="http://h/q"):
+def sample(place, code="200", sent=120, label="q", url="http://h/q", is_ok=None):
     text = code if "." not in code else f"Non HTTP response code: {code}"
-    is_ok = code[0] in "23"
+    is_ok = code[0] in "23" if is_ok is None else is_ok
     return row(place * 30, code=text, label=label, ok=is_ok) + f",{sent},{quoted(url)}"
 
 
@@ -29,8 +29,22 @@ def judged(folder, *rows, children=(ASKS,), criteria=("fail of q>1%",)):
     return verdict_of(folder)
 
 
-def mixed(bad, code, sent=0, good=300, url=URL):
-    return [sample(it, code, sent, url=url) if it < bad else sample(it) for it in range(good)]
+def mixed(bad, code, sent=0, good=300, url=URL, is_ok=None):
+    sent_bad = (sample(it, code, sent, url=url, is_ok=is_ok) for it in range(bad))
+    return [*sent_bad, *map(sample, range(bad, good))]
+
+
+@pytest.mark.parametrize("code", [NO_URI, "java.net.ConnectException"])
+@pytest.mark.parametrize("bad", [4, 300])
+def test_what_was_never_sent_is_no_success_because_the_plan_calls_it_one(tmp_path, code, bad):
+    found = judged(tmp_path, *mixed(bad, code, is_ok=True))
+    assert (found.verdict, found.reasons[0].fault) == ("INVALID", "operator")
+    assert f"{bad} of 300 requests of q were never sent" in found.reasons[0].text
+
+
+def test_an_answer_that_a_plan_waits_for_until_it_times_out_may_be_a_success(tmp_path):
+    rows = mixed(300, "java.net.SocketTimeoutException", sent=120, is_ok=True)
+    assert judged(tmp_path, *rows).verdict == "PASS"
 
 
 @pytest.mark.parametrize(

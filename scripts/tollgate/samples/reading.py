@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +70,13 @@ NEVER_SENT = (
     *("java.nio.charset.[A-Za-z]+Exception", "java.io.UnsupportedEncodingException"),
     *("org.apache.http.client.ClientProtocolException", "java.lang.NumberFormatException"),
     "org.apache.http.conn.UnsupportedSchemeException",
+)
+#: Without a connection nothing was sent either. It is the service's failure, unless the plan counts
+#: it as a success.
+UNCONNECTED = (
+    *("java.net.ConnectException", "java.net.NoRouteToHostException"),
+    *("org.apache.http.conn.HttpHostConnectException", "javax.net.ssl.[A-Za-z]+Exception"),
+    "org.apache.http.conn.ConnectTimeoutException",
 )
 
 
@@ -176,10 +183,17 @@ def _failure_sql(layout: Layout) -> str:
 def _unsent_sql(layout: Layout) -> str:
     """SQL for the URL of a request that JMeter could not even send, '' where the JTL has none."""
     code, sent = _column(layout, "responseCode"), _column(layout, "sentBytes", "'0'")
-    classes = "|".join(it.replace(".", "[.]") for it in NEVER_SENT)
-    is_unsent = f"{sent} = '0' AND regexp_full_match({code}, '{_CODE}({classes})')"
+    of_any, of_success = (_classes_sql(it) for it in (NEVER_SENT, UNCONNECTED))
+    is_unsent = (
+        f"regexp_full_match({code}, '{of_any}') OR {_column(layout, 'success')} = 'true' "
+        f"AND regexp_full_match({code}, '{of_success}')"
+    )
     url = f"left({_column(layout, 'URL', chr(39) * 2)}, {FAILURE_WIDTH})"
-    return f"CASE WHEN {_column(layout, 'success')} = 'false' AND {is_unsent} THEN {url} END"
+    return f"CASE WHEN {sent} = '0' AND ({is_unsent}) THEN {url} END"
+
+
+def _classes_sql(classes: Sequence[str]) -> str:
+    return f"{_CODE}({'|'.join(it.replace('.', '[.]') for it in classes)})"
 
 
 def is_of_requests(layout: Layout) -> bool:
