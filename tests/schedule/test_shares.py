@@ -172,7 +172,9 @@ def test_a_sampler_that_never_runs_is_told_though_nothing_deals_it_out(tmp_path)
 
 STOP = jmx.element("TestAction", "stop", ActionProcessor__action=0)
 RENAMES = jmx.element("JSR223PostProcessor", "r", script="prev.setSampleLabel('x')")
+NEXT = jmx.element("ResultAction", "next turn", OnError__action=4)
 MAY_BE = {
+    "behind what ends the turn of a failure": [jmx.sampler("first", NEXT), jmx.sampler("b")],
     "under a condition": [FIRST, controller("IfController", jmx.sampler("b"))],
     "one of a switch": [controller("SwitchController", FIRST, jmx.sampler("b"))],
     "renamed by a script": [FIRST, jmx.sampler("b", RENAMES)],

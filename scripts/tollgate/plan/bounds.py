@@ -18,6 +18,8 @@ from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, Stops
 _STOPS, _BREAKS = ("0", "2"), "5"
 #: Its target: the thread that it is in, or all of them.
 _EVERYBODY = "2"
+#: What a Result Status Action Handler does once a sampler has failed that changes nothing.
+_CONTINUES = "0"
 #: What a script calls to end its own thread, or the test.
 _STOP = re.compile(r"[Ss]top|[Ss]hutdown")
 _STOP_TEST = re.compile(r"[Ss]topTest|[Ss]topEngine|askThreadsToStop|[Ss]hutdown")
@@ -38,11 +40,13 @@ def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> S
     flow += [it for it in inside if _stops_everybody(it)]
     scripts = [it for it in scope if it.is_script_with(_STOP)]
     scripts += [it for it in inside if it.is_script_with(_STOP_TEST)]
+    jumps = [it for it in scope if it.is_script_with(_JUMP) or it.is_script_in_a_file]
+    jumps += [it for it in scope if it.props.get("OnError.action", _CONTINUES) != _CONTINUES]
     return Stops(
         data=_titles(it for it in scope if _ends_with_its_file(it, expander)),
         flow=_titles(flow),
         scripts=_titles(scripts),
-        jumps=_titles(it for it in scope if it.is_script_with(_JUMP) or it.is_script_in_a_file),
+        jumps=_titles(jumps),
     )
 
 

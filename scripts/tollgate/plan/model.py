@@ -132,7 +132,8 @@ class Stops:
 
     data: CSV Data Sets that end a thread when their file is at its end. flow: Flow Control Actions
     that stop threads or break a loop. scripts: those whose text may stop threads or the test.
-    jumps: scripts that may leave out a part of a loop; one in a file may do so.
+    jumps: scripts that may leave out a part of a loop; one in a file may do so, and a Result Status
+    Action Handler.
     """
 
     data: tuple[str, ...] = ()
