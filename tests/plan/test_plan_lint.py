@@ -302,3 +302,13 @@ def test_a_group_that_is_switched_off_by_its_number_of_threads_is_told(noticed):
     said = "without threads or loops, so that it sends nothing: 'admins'"
     assert said in noticed(clean(), off)
     assert said not in noticed(clean(), off, admins="3")
+
+
+def test_a_property_without_a_value_and_without_a_default_is_named(noticed):
+    sent = jmx.post("a", "/", "${__P(token)} ${__P(page,3)} ${__P(page)}", port="80")
+    plan = [DEFAULTS, CHECKED, group(sent)]
+    (said,) = [it for it in noticed(*plan, page="2") if "no value" in it]
+    assert "'${__P(token)}', for which JMeter takes 1" in said
+    assert not [it for it in noticed(*plan, page="2", token="t") if "no value" in it]
+    login = jmx.script("log in", "props.put('token', '1')")
+    assert not [it for it in noticed(*plan, group(login, name="b")) if "no value" in it]

@@ -20,6 +20,7 @@ from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, read_plan
+from tollgate.plan.sessions import shares
 from tollgate.plan.variables import running_expander_of, set_anew
 
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
@@ -36,6 +37,7 @@ _VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 #: What a plan reads a property by; what a script is called that stands in a file of its own; how
 #: JMeter's own properties are listed that have no dot in their names.
 _READ = re.compile(r"__(?:P|property)\(\s*([\w-]+)")
+_WITHOUT_DEFAULT = re.compile(r"\$\{__P\(\s*([\w-]+)\s*\)\}")
 _SCRIPT_FILE = re.compile(r'name="(?:filename|\w+\.filename)">[^<]+\.(?:groovy|bsh|js|java)<')
 _JMETERS = re.compile(r"^#?([A-Za-z_]+)=", re.MULTILINE)
 #: What a run gives each plan, whether it reads that or not.
@@ -68,6 +70,7 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     off = [it.name for it in read.groups if 0 in (it.threads, it.loops) and it.samplers]
     found = [
         *remarks(root),
+        *_without_a_value(root, properties),
         *([f"without threads or loops, so that it sends nothing: {listed(off)}"] if off else ()),
         *(() if shares_fragments(plan) else _parsed_anew(root)),
         *(
@@ -82,6 +85,20 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
         ),
     ]
     return list(dict.fromkeys(found))
+
+
+def _without_a_value(root: Element, properties: Mapping[str, str]) -> Iterator[str]:
+    """Of properties that have none and no default: JMeter takes 1 for each."""
+    if shares(root) or any(it.is_script_in_a_file for it in root.walk()):
+        return  # the run may set them
+    texts = (text for it in root.walk() if not it.is_script for _, _, text in it.references)
+    names = [name for text in texts for name in _WITHOUT_DEFAULT.findall(text)]
+    own = jmeters_own()
+    if missing := [it for it in names if it not in properties and it not in own]:
+        yield (
+            f"no value for {listed(f'${{__P({it})}}' for it in missing)}, for which JMeter takes "
+            "1: pass the property, or write a default behind a comma"
+        )
 
 
 def remarks(root: Element) -> Iterator[str]:
@@ -246,8 +263,7 @@ def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
     text = "\n".join(it.read_text("utf-8", "replace") for it in with_includes(plan))
     if _SCRIPT_FILE.search(text):  # which may read any
         return
-    own = jmeter_home() / "bin" / "jmeter.properties"
-    jmeters = _JMETERS.findall(own.read_text("utf-8", "replace")) if own.is_file() else []
+    jmeters = jmeters_own()
     known = list(dict.fromkeys(_READ.findall(text)))
     for name in names:
         elsewhere = "." in name or name in (*_OF_ANY_RUN, *jmeters)
@@ -256,6 +272,12 @@ def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
                 f"nothing in {plan.name} reads the property {name!r}, which changes nothing: "
                 f"{did_you_mean(name, known) if known else 'it reads none'}"
             )
+
+
+def jmeters_own() -> list[str]:
+    """The properties of JMeter's own without a dot in their names."""
+    own = jmeter_home() / "bin" / "jmeter.properties"
+    return _JMETERS.findall(own.read_text("utf-8", "replace")) if own.is_file() else []
 
 
 def listed(names: Iterable[str]) -> str:
