@@ -105,6 +105,13 @@ def test_a_redirect_that_jmeter_does_not_follow_is_told_with_the_reason(tmp_path
     assert code not in told(judged(tmp_path, *moved))  # it was not to be followed
 
 
+def test_an_error_of_the_server_that_the_plan_takes_for_a_success_is_told(tmp_path):
+    found = judged(tmp_path, *mixed(300, "503", sent=120, is_ok=True))
+    assert found.verdict == "PASS"
+    assert "300 answers of q were 503, and the plan counts them as successes" in told(found)
+    assert "503" not in told(judged(tmp_path, *mixed(3, "404", sent=120, is_ok=True)))
+
+
 def test_a_label_far_below_its_share_makes_a_run_invalid(tmp_path):
     deal = jmx.element("InterleaveControl", "deal", [jmx.sampler("a"), jmx.sampler("b")])
     rows = [it for n in range(300) for it in (sample(n), sample(n, label="a"))]

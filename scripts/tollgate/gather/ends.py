@@ -15,7 +15,7 @@ from tollgate.plan.model import Plan
 from tollgate.record.redaction import Redaction
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
-from tollgate.samples.unsent import read_redirects, read_unsent
+from tollgate.samples.unsent import read_accepted_errors, read_redirects, read_unsent
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
@@ -53,6 +53,15 @@ def not_followed(samples: ExecutionSamples) -> Iterator[str]:
                 f"{n} answers of {label} were {code}, which JMeter 5.6.3 does not follow here, so "
                 "that what they lead to was not asked: name the URL behind them in the plan"
             )
+
+
+def accepted_errors(store: Store) -> Iterator[str]:
+    """Errors of the server that an assertion, or a script, takes for right answers."""
+    for label, code, n in read_accepted_errors(store):
+        yield (
+            f"{n} answers of {label} were {code}, and the plan counts them as successes: add "
+            f"'rc{code} of {label}>0%' where they are none"
+        )
 
 
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:

@@ -20,6 +20,7 @@ from tollgate.gather.clock import set_back, steps_seen
 from tollgate.gather.context import ExecutionContext, contexts, settings_of
 from tollgate.gather.early_decisions import looks_again, measured_until
 from tollgate.gather.ends import (
+    accepted_errors,
     data_ended,
     groups_ended_early,
     never_sent,
@@ -128,7 +129,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
         machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
         notes=(
             *(*facts.notes, *silent.doubts, *early.doubts, *sent.doubts, *waits.notes),
-            *not_followed(samples),
+            *(*not_followed(samples), *accepted_errors(store)),
         ),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
         cut_off_line=jtl.cut_line,

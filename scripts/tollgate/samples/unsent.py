@@ -1,4 +1,5 @@
-"""Requests that never left JMeter, and answers that lead elsewhere, by label."""
+"""Requests that never left JMeter, and answers that lead elsewhere or are accepted errors, by
+label."""
 
 from __future__ import annotations
 
@@ -20,4 +21,12 @@ def read_redirects(store: Store) -> list[tuple[str, str, int]]:
     """(label, code, how many) of each label with answers 307 or 308."""
     return store.rows("""
         SELECT label, code, count(*) FROM samples WHERE code IN ('307', '308') AND ok
+        GROUP BY ALL ORDER BY ALL""")
+
+
+def read_accepted_errors(store: Store) -> list[tuple[str, str, int]]:
+    """(label, code, how many) of errors of a server that the plan counts as successes."""
+    return store.rows("""
+        SELECT label, code, count(*) FROM samples
+        WHERE ok AND NOT is_transaction AND regexp_full_match(code, '5[0-9][0-9]')
         GROUP BY ALL ORDER BY ALL""")
