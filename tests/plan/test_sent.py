@@ -171,6 +171,10 @@ def test_a_function_that_jmeter_does_not_have_is_looked_for(looked_for):
     assert {it for it in request if "%" not in it} == {"${__uuid(", "${__MD5("}
 
 
-def test_what_is_in_a_file_that_is_sent_unread_is_looked_for(looked_for):
-    request, _ = looked_for(jmx.group(jmx.post("a", "/", "${__FileToString(a.json)}")), user="a")
-    assert {"${user}", "${__", "%24%7Buser%7D"} <= request
+@pytest.mark.parametrize("is_in_a_table", [False, True])
+def test_what_is_in_a_file_that_is_sent_unread_is_looked_for(looked_for, is_in_a_table):
+    call = "${__FileToString(a.json)}"
+    table = {"user": "a", "body": call if is_in_a_table else "b"}
+    sent = jmx.post("a", "/", "${body}" if is_in_a_table else call)
+    request, _ = looked_for(jmx.group(sent), **table)
+    assert {"${user}", "${__", "%24%7Buser%7D", "**ERR**"} <= request

@@ -139,16 +139,17 @@ def calls_in(element: Element) -> list[str]:
 
 
 def left_in_tables(root: Element) -> dict[str, list[str]]:
-    """By name of a user defined variable, the ${name} that stand in its value all the while: JMeter
-    evaluates it once, before any thread, and knows those of the tables before it alone. Source:
-    JMeter 5.6.3, PreCompiler."""
+    """By name of a user defined variable, the ${name} that stand in its value all the while, and
+    the calls in it as in calls_in: JMeter evaluates it once, before any thread, and knows those of
+    the tables before it alone. Source: JMeter 5.6.3, PreCompiler."""
     left: dict[str, list[str]] = {}
     for table in (it for it in root.walk() if it.kind in _TABLES):
         own = {}
         for name, value in table.pairs:
             reader = _Reader()
             reader.expand(value)
-            own[name] = [each for it in reader.read for each in left.get(it, [it])]
+            read = [each for it in reader.read for each in left.get(it, [f"${{{it}}}"])]
+            own[name] = [*read, *reader.calls]
         left |= own
     return left
 

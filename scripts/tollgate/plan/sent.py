@@ -51,6 +51,8 @@ _OWN = re.compile(
 )
 #: Those by which a text in a file is sent.
 _OF_FILES = ("${__FileToString(", "${__StringFromFile(")
+#: What they are where the file is not there.
+_NO_FILE = "**ERR**"
 #: Characters around a variable by which its place in a request is known.
 _AROUND = 16
 #: What JMeter may read in another way than it is written, at the edge of those.
@@ -100,14 +102,16 @@ def _unevaluated(
 ) -> Iterator[tuple[str, str]]:
     """(text, why) of what JMeter may send as it stands. left: as left_in_tables has it. names: of
     the plan's variables."""
-    for name in (it for read in variables_in(element) for it in left.get(read, ())):
-        yield f"${{{name}}}", f"${{{name}}} stands in a user defined variable, read only once"
-    for call in calls_in(element):
-        if not _OWN.fullmatch(call):
-            yield call, f"{call[2:].rstrip('(}')} is no function of this JMeter"
-        if call in _OF_FILES:
-            for text in ("${__", *(f"${{{name}}}" for name in sorted(names))):
-                yield text, f"what {call[2:-1]} reads is not evaluated: write ${{__eval(...)}}"
+    of_tables = [text for read in variables_in(element) for text in left.get(read, ())]
+    for text in (*of_tables, *calls_in(element)):
+        if not text.startswith("${__"):
+            yield text, f"{text} stands in a user defined variable, read only once"
+        elif not _OWN.fullmatch(text):
+            yield text, f"{text[2:].rstrip('(}')} is no function of this JMeter"
+        elif text in _OF_FILES:
+            yield _NO_FILE, f"{text[2:-1]} could not read its file"
+            for each in ("${__", *(f"${{{name}}}" for name in sorted(names))):
+                yield each, f"what {text[2:-1]} reads is not evaluated: write ${{__eval(...)}}"
 
 
 def unset(name: str) -> str:
