@@ -95,3 +95,16 @@ def test_a_row_that_jmeter_would_fill_with_what_was_before_is_refused(tmp_path, 
     lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
     assert len(lines) == (1 if line else 0)
     assert line in "".join(lines)
+
+
+def test_rows_of_a_file_that_nothing_reads_or_that_the_run_writes_are_not_looked_at(tmp_path):
+    (tmp_path / "users.csv").write_text("user,key\nann\n")
+    users, reader = feed("users.csv", recycle="true"), jmx.group(jmx.get("a", "/${key}"))
+    write = jmx.posted("${__StringToFile(users.csv,ann)}", "a")
+    setup = jmx.group(write, kind="SetupThreadGroup", name="setup")
+    path = tmp_path / "own.jmx"
+    for elements, many in (([users], 1), ([jmx.fragment(users)], 0), ([users, setup], 0)):
+        path.write_text(jmx.plan(*elements, reader))
+        root = read_tree(path, {})
+        lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
+        assert len(lines) == many

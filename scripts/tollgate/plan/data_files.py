@@ -27,7 +27,9 @@ def may_be_written(root: Element) -> bool:
     """Whether a setUp thread group may write files before the others read them."""
     setup = (it for it in root.thread_groups if it.kind == "SetupThreadGroup")
     inside = [it for group in setup for it in group.walk()]
-    return any(it.is_script or it.kind in _WRITING for it in inside)
+    texts = (text for it in inside for _, _, text in it.references)
+    is_written = any("__StringToFile(" in text for text in texts)
+    return is_written or any(it.is_script or it.kind in _WRITING for it in inside)
 
 
 def ends(element: Element, expander: Expander) -> bool:
@@ -88,7 +90,7 @@ def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str
     """One line for each CSV Data Set whose file has a row that does not fill the columns which the
     plan reads: for an empty one JMeter sends EOF, and what a short one lacks stays as it was.
     Source: JMeter 5.6.3, CSVDataSet.iterationStart."""
-    every = [*root.walk()]
+    every = [*root.walk_placed()]
     texts = {text for it in every for text in (*it.props.values(), *(text for _, text in it.pairs))}
     texts |= {text for it in every for _, _, text in it.references}
     for element in every if not may_be_written(root) else ():

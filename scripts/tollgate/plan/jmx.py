@@ -118,6 +118,13 @@ class Element:
         for child in self.active:
             yield from child.walk()
 
+    def walk_placed(self) -> Iterator[Element]:
+        """As walk, without fragments right below it, which run where a controller puts them."""
+        yield self
+        for child in self.active:
+            if child.kind != "TestFragmentController":
+                yield from child.walk()
+
 
 def parsed(path: Path) -> etree._ElementTree:
     """The file's XML, whatever it holds. Raises OSError, and etree.XMLSyntaxError also for what

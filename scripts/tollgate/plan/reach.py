@@ -81,7 +81,7 @@ def uncompared(root: Element, expander: Expander) -> Iterator[str]:
     """One line for each If and While Controller around requests with a comparison in its condition
     that JMeter does not make: it looks for the word `true`, or `false`. expander: knows what the
     run will."""
-    for element in root.walk():
+    for element in root.walk_placed():
         if element.kind in (_IF, _WHILE) and _is_word(element) and any(map(_sends, element.walk())):
             text = _condition(element, expander)
             words = ("true", "false", *(("", "last") if element.kind == _WHILE else ()))
