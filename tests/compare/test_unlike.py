@@ -72,6 +72,7 @@ ALIKE = {
         "sizes": lambda it: np.where(it.some(0.1), 200, 12_000),
         "rate": 1,
     },
+    "rare sizes": {"sizes": lambda it: np.where(it.some(0.5), 200, 12_000), "rate": 0.1},
     "rare codes": {"codes": lambda it: np.where(it.some(0.003), 204, 200)},
     "codes that come in bursts": {
         "codes": lambda it: np.where((it.second % 17 == 0) & it.some(0.5), 204, 200)
@@ -129,6 +130,20 @@ def test_other_answers_are_found_at_the_first_look(name):
     rng = np.random.default_rng(7)
     found = [unlike_answers([answered(rng, **OTHERWISE[name])], LOOKS[:1]) for _ in range(20)]
     assert sum(map(bool, found)) >= 18
+
+
+def test_of_a_rare_label_answers_are_found_that_do_not_overlap_by_what_matters():
+    rng, found = np.random.default_rng(11), []
+    for size in (300, 11_600):  # without a body, and 3 % less
+        answers = (
+            answered(
+                rng, lambda it, own=size: np.where(it.is_head, own + it.row, 12_000), rate=0.15
+            )
+            for _ in range(40)
+        )
+        found.append(sum(bool(unlike_answers([it], LOOKS)) for it in answers))
+    assert found[0] >= 36
+    assert found[1] == 0
 
 
 SMALL = {

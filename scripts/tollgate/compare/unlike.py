@@ -8,7 +8,8 @@ is a matter of `errors`, and left out here. The rest is compared label by label:
   what differs from row to row is in neither, and what is drawn anew for each answer is in the
   error, which is that of its sums by second, and by thread where that is what the coin is for. A
   size is off where its interval lies beyond SIZE and it is LEAST_BYTES off: a version, a date or a
-  number in other digits is nothing else, and an answer without its body is.
+  number in other digits is nothing else, and an answer without its body is. Of few answers, it is
+  off where all of head's are by so much beyond all of base's.
 
 In either case every process of head has to be clearly beyond every one of base, for a process may
 be in a state of its own as long as it lives. Of the runs of sides that answer the same, anything is
@@ -130,7 +131,7 @@ def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
 def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
     sides = [*together([answers.sides], FEWEST_OF_ROW)]
     if answers.seconds < FEWEST_BLOCKS or min(len(it.row) for it in sides) < FEWEST_BEYOND:
-        return None
+        return _sizes_of_few(answers.sides, level)
     logs = [np.log(np.maximum(it.elapsed_ms, 1)) for it in sides]
     rows = 1 + max(int(it.row.max()) for it in sides)
     n = [np.bincount(it.row, minlength=rows) for it in sides]
@@ -158,6 +159,20 @@ def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
     found = Sizes(*(math.exp(float(weight @ it)) for it in levels))
     is_off = is_off and abs(found.head - found.base) >= LEAST_BYTES
     return found if is_off and _every_process(sides, off) else None
+
+
+def _sizes_of_few(sides: Sequence[Requests], level: float) -> Sizes | None:
+    """Of too few answers for an error those that do not overlap count: were both sides alike, the
+    coin would part them so with the odds of one of its falls."""
+    base, head = (np.maximum(it.elapsed_ms, 1) for it in sides)
+    tossed = [len(it.row if it.thread is None else np.unique(it.thread)) for it in sides]
+    processes = [len(np.unique(it.process)) for it in sides]
+    if not all(tossed) or 1 / math.comb(sum(tossed), tossed[0]) > level or min(processes) < 2:
+        return None
+    apart = max(head.min() - base.max(), base.min() - head.max())
+    smaller = min(base.max(), head.max())
+    found = Sizes(*(math.exp(float(np.log(it).mean())) for it in (base, head)))
+    return found if apart >= max(LEAST_BYTES, SIZE * smaller) else None
 
 
 def _every_process(sides: Sequence[Requests], values: Sequence[NDArray]) -> bool:
