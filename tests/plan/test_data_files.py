@@ -69,13 +69,19 @@ BROKEN = {
     "a short row": ("ann,1\nbob\n", {}, "${key} stays as it was"),
     "another delimiter": ("ann;1\n", {"variableNames": "user,key"}, "1 of 2 columns"),
     "a quoted delimiter": ('"Doe, Jane",1\n', {}, "Allow quoted data?"),
+    "a value that is cut off": ('{"a":1,"b":2},1\n', {}, "3 fields for 2 columns"),
     "names": ("", {"variableNames": "user,key"}, "'Ignore first line'"),
 }
 WHOLE = {
     "each has all": ("ann,1\nbob,\n", {}),
     "quotes": ('"Doe, Jane",1\n"a\nb",2\n', {"quotedData": "true"}),
     "names": ("ann,1\n", {"variableNames": "user,key", "ignoreFirstLine": "true"}),
-    "more than the plan names": ("ann,1,x\n", {}),
+    "more than the plan names": (
+        "ann,1,x\n",
+        {"variableNames": "user,key", "ignoreFirstLine": "true"},
+    ),
+    "a delimiter at the end": ("ann,1,\n", {}),
+    "quotes that are data": ('"ann",1\n', {}),
     "fewer than it names": ("ann,1\n", {"variableNames": "user,key,c", "ignoreFirstLine": "true"}),
     "tabs": ("ann\t1\n", {"delimiter": "\\t", "variableNames": "user,key"}),
     "an empty row at the end of a file that ends": ("ann,1\n\n\n", {"recycle": "false"}),
@@ -95,6 +101,17 @@ def test_a_row_that_jmeter_would_fill_with_what_was_before_is_refused(tmp_path, 
     lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
     assert len(lines) == (1 if line else 0)
     assert line in "".join(lines)
+
+
+def test_a_file_that_is_quoted_throughout_is_refused_unless_the_plan_says_so(tmp_path):
+    (tmp_path / "users.csv").write_text('"user","key"\n"ann","1"\n')
+    path = tmp_path / "own.jmx"
+    for quoted, many in (("false", 1), ("true", 0)):
+        users = feed("users.csv", recycle="true", quotedData=quoted)
+        path.write_text(jmx.plan(users, jmx.group(jmx.get("a", "/${user}"))))
+        root = read_tree(path, {})
+        lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
+        assert len(lines) == many
 
 
 def test_rows_of_a_file_that_nothing_reads_or_that_the_run_writes_are_not_looked_at(tmp_path):

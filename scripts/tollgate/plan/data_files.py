@@ -19,6 +19,7 @@ from tollgate.plan.variables import running_expander_of
 _WRITING = ("SystemSampler", "ResultSaver", "ResultCollector")
 #: Characters of a header line; more is none.
 _HEADER = 65_536
+_QUOTED = "tick 'Allow quoted data?', or write `quoted: true` of data-sources"
 #: What JMeter sets once a file is at its end.
 EOF = "<EOF>"
 
@@ -100,10 +101,12 @@ def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str
             continue
         uses = [(f"${{{it}}}", f'"{it}"', f"'{it}'") for it in names]
         is_read = [any(use in text for use in each for text in texts) for each in uses]
-        empty = 0
+        is_quoted, empty = _is_quoted_in_vain(element, file), 0
         for number, row in _numbered_rows(element, file, delimiter) if any(is_read) else ():
             empty = empty or (0 if row else number)
-            why = _why_broken(row, names, is_read, delimiter)
+            why = _why_broken(row, names, is_read, delimiter) or _cut_off(element, row, names)
+            if is_quoted and row and row[0][:1] == row[0][-1:] == '"':
+                why = f"has values in quotes, which JMeter sends as well: {_QUOTED}"
             if empty and (row or not ends(element, expander)):
                 why = "is empty, which JMeter takes for a row: remove it"
             if why:
@@ -120,10 +123,7 @@ def _why_broken(row: list[str], names: list[str], is_read: list[bool], delimiter
     if len(row) > len(names):
         by_quotes = next(csv.reader([delimiter.join(row)], delimiter=delimiter[0]), row)
     if len(by_quotes) == len(names) < len(row):
-        return (
-            f"has {delimiter!r} in quotes, at which JMeter parts it: tick 'Allow quoted data?', or "
-            "write `quoted: true` of data-sources"
-        )
+        return f"has {delimiter!r} in quotes, at which JMeter parts it: {_QUOTED}"
     lacking = [name for at, name in enumerate(names) if at >= len(row) and is_read[at]]
     if not (row and lacking):
         return ""
@@ -131,6 +131,21 @@ def _why_broken(row: list[str], names: list[str], is_read: list[bool], delimiter
         f"has {len(row)} of {len(names)} columns apart by {delimiter!r}, so that ${{{lacking[0]}}} "
         "stays as it was before: complete it, or name the file's own delimiter"
     )
+
+
+def _cut_off(element: Element, row: list[str], names: list[str]) -> str:
+    """Why a row has values without a column, where its file has a header."""
+    more = [each for each in row[len(names) :] if each.strip()]
+    if element.props.get("variableNames", "").strip() or not more:
+        return ""
+    return f"has {len(row)} fields for {len(names)} columns: put what is one value in quotes"
+
+
+def _is_quoted_in_vain(element: Element, file: Path) -> bool:
+    """Whether its header alone, which JMeter reads by another rule, loses its quotes."""
+    has_names = element.props.get("variableNames", "").strip()
+    with _opened(file, element) as lines:
+        return lines.read(1) == '"' and not has_names and element.props.get("quotedData") != "true"
 
 
 def _numbered_rows(element: Element, file: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
