@@ -144,6 +144,7 @@ NOT_COMPARED = [
     if_controller('"${n}" == "1"', jmx.sampler("a")),
     if_controller("${JMeterThread.last_sample_ok}==false", jmx.sampler("a")),
     if_controller("${__P(n,1)} > 2", jmx.sampler("a")),
+    if_controller("${n} && ${__jexl3(1 == 1,)}", jmx.sampler("a")),
     while_controller("${n} < 10", jmx.simple(jmx.sampler("a"))),
 ]
 COMPARED = [

@@ -22,7 +22,7 @@ _RENAMES = re.compile(r"[sS]ampleLabel")
 _TRANSACTION = "TransactionController"
 _IF, _WHILE = "IfController", "WhileController"
 #: What would compare in a language, and does not where JMeter only looks for a word.
-_OPERATOR = re.compile(r"[=<>!]")
+_OPERATOR = re.compile(r"[=<>!&|]")
 
 
 def never_sent(
