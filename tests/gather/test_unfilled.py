@@ -37,6 +37,15 @@ def test_one_request_without_its_data_is_no_pass_where_no_answer_explains_it(tmp
     assert words in line
 
 
+def test_an_assertion_that_ignores_the_status_makes_no_right_request_of_it(tmp_path):
+    said = SAID.format("${token}")
+    rows = [f"{it},{said if 'cart' in it else ''}" for it in own_run.rows("cart")]
+    rows += [f"{it}," for it in own_run.rows("login")]
+    header = f"{own_run.COLUMNS},failureMessage"
+    judged = own_run.verdict_on(tmp_path, PLAN, sorted(rows), "fail>30%", header=header)
+    assert "100 of 100 requests of 'cart' were sent without data" in judged.reasons[0].text
+
+
 def test_what_failed_answers_have_taken_away_is_a_failure_and_told(tmp_path):
     verdict, reasons, (warning,) = found(tmp_path, failed_logins=10, without=12)
     assert (verdict, reasons) == ("PASS", [])

@@ -40,14 +40,14 @@ def without(text, *columns):
     return found.getvalue()
 
 
-def make(folder, plan, lines, *criteria, lacking=(), **changes):
+def make(folder, plan, lines, *criteria, lacking=(), header=COLUMNS, **changes):
     """Write the folder of a run of this plan that left these lines."""
     (folder / "plan").mkdir(parents=True, exist_ok=True)
     (folder / "plan" / "own.jmx").write_text(plan)
     times = {"warmup": 0.0, "measured": 10.0}
     times |= {"began": START_MS / 1000, "ended": START_MS / 1000 + 11}
     run_folder.make(folder, criteria, plan="plan/own.jmx", **(times | changes))
-    text = without("".join(f"{line}\n" for line in (COLUMNS, *lines)), *lacking)
+    text = without("".join(f"{line}\n" for line in (header, *lines)), *lacking)
     run_folder.spoil(folder, text.encode())
 
 

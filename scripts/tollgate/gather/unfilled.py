@@ -34,8 +34,8 @@ def unfilled(samples: ExecutionSamples) -> Unfilled:
     failed: Counter[str] = Counter()
     for label, failure, n in samples.store.rows(
         """SELECT label, CASE WHEN starts_with(failure, ?) THEN failure END AS said, count(*)
-           FROM samples WHERE NOT ok GROUP BY label, said""",
-        [BEGIN],
+           FROM samples WHERE NOT ok OR starts_with(failure, ?) GROUP BY label, said""",
+        [BEGIN, BEGIN],
     ):
         if message := MESSAGE.match(failure or ""):
             found[label, message[1], message[2]] += n

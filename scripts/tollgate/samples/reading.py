@@ -13,7 +13,8 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
-    failure                       of a failed sample, what its assertion or else its answer said
+    failure                       what an assertion that failed said, also where another one made a
+                                  success of it, or else the answer of a failed sample; else NULL
     unsent                        the URL of a request that never left JMeter, NULL of any other
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
@@ -173,11 +174,11 @@ def _columns_sql(layout: Layout) -> str:
 
 
 def _failure_sql(layout: Layout) -> str:
-    """SQL for why a sample failed. An assertion says more than the answer that it refused."""
-    messages = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
-    message = "coalesce(nullif({}, ''), {})".format(*messages)
-    is_failed = f"{_column(layout, 'success')} = 'false'"
-    return f"CASE WHEN {is_failed} THEN left({message}, {FAILURE_WIDTH}) END"
+    """SQL for why a sample failed. An assertion says more than the answer that it refused. One that
+    ignores the status makes a success of a sample again that one before it has failed."""
+    said, answered = (_column(layout, it, "''") for it in ("failureMessage", "responseMessage"))
+    answer = f"CASE WHEN {_column(layout, 'success')} = 'false' THEN {answered} END"
+    return f"left(coalesce(nullif({said}, ''), {answer}), {FAILURE_WIDTH})"
 
 
 def _unsent_sql(layout: Layout) -> str:
