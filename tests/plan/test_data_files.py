@@ -73,6 +73,7 @@ BROKEN = {
     "names": ("", {"variableNames": "user,key"}, "'Ignore first line'"),
 }
 WHOLE = {
+    "a value that is called as its column": ("ann,1\nuser,key\n", {}),
     "each has all": ("ann,1\nbob,\n", {}),
     "quotes": ('"Doe, Jane",1\n"a\nb",2\n', {"quotedData": "true"}),
     "names": ("ann,1\n", {"variableNames": "user,key", "ignoreFirstLine": "true"}),

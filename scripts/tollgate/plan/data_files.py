@@ -107,6 +107,8 @@ def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str
             why = _why_broken(row, names, is_read, delimiter) or _cut_off(element, row, names)
             if is_quoted and row and row[0][:1] == row[0][-1:] == '"':
                 why = f"has values in quotes, which JMeter sends as well: {_QUOTED}"
+            if number == 1 and row == names:
+                why = "is the names of columns: tick 'Ignore first line', or name no variables"
             if empty and (row or not ends(element, expander)):
                 why = "is empty, which JMeter takes for a row: remove it"
             if why:
@@ -117,11 +119,10 @@ def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str
 
 def _why_broken(row: list[str], names: list[str], is_read: list[bool], delimiter: str) -> str:
     """Empty for a row that is not, and for one without fields."""
-    if row == names:
-        return "is that of the columns' names: tick 'Ignore first line', or name no variables"
     by_quotes = row
     if len(row) > len(names):
-        by_quotes = next(csv.reader([delimiter.join(row)], delimiter=delimiter[0]), row)
+        with suppress(csv.Error):
+            by_quotes = next(csv.reader([delimiter.join(row)], delimiter=delimiter[0]), row)
     if len(by_quotes) == len(names) < len(row):
         return f"has {delimiter!r} in quotes, at which JMeter parts it: {_QUOTED}"
     lacking = [name for at, name in enumerate(names) if at >= len(row) and is_read[at]]
