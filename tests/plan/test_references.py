@@ -94,7 +94,8 @@ def test_what_is_refused_is_what_the_plan_reads_and_does_not_set(tmp_path):
     for _ in range(150):
         set_names, inside = {"base"}, []
         for number in range(draw.randrange(4)):
-            plain = f"{draw.choice(['v', 'order', 'Cart_'])}{number}{draw.randrange(10**4)}"
+            word = draw.choice(["v", "order", "Cart_", "my item", "größe"])
+            plain = f"{word}{number}{draw.randrange(10**4)}"
             made, own = draw.choice(SETTERS)(plain)
             inside.append(made if draw.random() < 0.5 else jmx.simple(made))
             set_names |= own

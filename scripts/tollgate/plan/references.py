@@ -57,7 +57,7 @@ _SET_NONE = (
 )
 #: A name within a name, which JMeter reads up to the first brace.
 _NESTED = re.compile(r"\$\{([^(){},$\\]+\$\{[^(){},$\\]+)\}")
-_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_NAME = re.compile(r"[^\W\d][\w .-]*")
 #: What JMeter sets itself.
 PREDEFINED = re.compile(r"JMeterThread\..+|(TEST)?START\.\w+|__.*")
 #: Names that a refusal lists.
