@@ -148,7 +148,8 @@ def test_arrivals_that_each_begin_anew_are_told_what_they_never_send(folder, tre
     loops = dict(it for node in nodes for it in loops_around(node))
     never = {label for label, n in meant.items() if n > 60 * loops[label] and not counts[label]}
     assert never <= accused(plan, counts)
-    assert not {label for label in accused(plan, counts) if counts[label] >= 0.7 * meant[label]}
+    told = accused(plan, counts)
+    assert not {it for it in told if 0.7 * meant[it] <= counts[it] <= meant[it]}
 
 
 INTERLEAVE = jmx.element("InterleaveControl", "deal", [jmx.sampler("a"), jmx.sampler("b")])
@@ -168,6 +169,19 @@ def test_the_line_names_the_label_its_part_and_what_to_do(tmp_path):
 def test_a_sampler_that_never_runs_is_told_though_nothing_deals_it_out(tmp_path):
     plan = read(tmp_path, FIRST, jmx.sampler("b"))
     assert accused(plan, {"first": 400}) == {"b"}
+
+
+def percent(number):
+    return text(("percent", "deal", number, [("sampler", "b")]))
+
+
+def test_a_percentage_of_which_each_thread_makes_all_is_told(tmp_path):
+    plan = read(tmp_path, FIRST, percent(60), group=jmx.open_group)
+    (line,) = off_their_share(plan, {"first": 400, "b": 400}, 3)
+    assert line.startswith("'b' was sent in 400 of 400 turns")
+    assert "asks for some 240: ThroughputController 'deal' counts the turns of each thread" in line
+    assert accused(plan, {"first": 400, "b": 260}) == set()
+    assert accused(plan, {"first": 12, "b": 12}) == set()
 
 
 STOP = jmx.element("TestAction", "stop", ActionProcessor__action=0)

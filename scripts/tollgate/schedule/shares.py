@@ -1,4 +1,4 @@
-"""Labels that were sent far more rarely than their place in the plan says. Pure.
+"""Labels that were sent far more rarely, or oftener, than their place in the plan says. Pure.
 
 A controller that deals out turns by what its thread has run before, such as an Interleave
 Controller, does not where each thread has one turn alone; a sampler may be left out by an error in
@@ -18,7 +18,8 @@ from tollgate.base.text import format_number
 from tollgate.plan.model import Plan, Sampler, ThreadGroup
 from tollgate.plan.sessions import may_stop
 
-#: By how much less than its part a label may be sent before that counts as far.
+#: By how much less than its part a label may be sent before that counts as far, and by which part
+#: of the way to all turns more.
 _FAR = 0.5
 #: How rarely chance alone may do that.
 _CHANCE = 1e-6
@@ -33,9 +34,16 @@ class _Part:
     share: float
     sent: float
 
+    @property
+    def is_by_percent(self) -> bool:
+        """Whether nothing but percentages deal out its turns: nothing is missing then elsewhere
+        where it is sent too often."""
+        deals = {it.kind for it in self.sampler.controllers if it.share not in (None, 1)}
+        return deals == {"ThroughputController"}
+
 
 def off_their_share(plan: Plan, counts: Mapping[str, int], most_threads: int) -> tuple[str, ...]:
-    """One line for each label that was sent far more rarely than the plan says.
+    """One line for each label that was sent far more rarely, or oftener, than the plan says.
 
     counts: rows by label. most_threads: that were under way at once.
     """
@@ -56,6 +64,10 @@ def _of_group(
         for part in parts:
             is_far = part.sent + slack < _FAR * part.share * turns
             if is_far and special.bdtr(part.sent + slack, math.floor(turns), part.share) < _CHANCE:
+                yield _line(group, part, turns, has_one_turn)
+            beyond = part.sent - slack
+            is_far = part.is_by_percent and beyond > (1 - _FAR * (1 - part.share)) * turns
+            if is_far and special.bdtrc(beyond - 1, math.floor(turns), part.share) < _CHANCE:
                 yield _line(group, part, turns, has_one_turn)
 
 
