@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from support.forecasts import HEADER, csv_text
 from support.golden import check_golden
+from tollgate.base.csv_file import FieldError
 from tollgate.base.paths import SUITE
+from tollgate.forecast.fields import number
 from tollgate.forecast.read import ForecastError, read_forecast
 
 TARGETS = ["calculate", "sum", "search", "kittens", "pi"]
@@ -178,3 +180,9 @@ def test_no_content_whatever_ends_in_another_error(tmp_path_factory, content):
         path.write_bytes(text)
         with contextlib.suppress(ForecastError):
             read_forecast(path, TARGETS)
+
+
+def test_a_number_of_which_no_sum_is_one_is_refused():
+    assert number("1e9") == 1e9
+    with pytest.raises(FieldError, match="is too large: write 1000000000 at most"):
+        number("1e308")

@@ -14,13 +14,17 @@ MINUTES_OF_DAY = 24 * 60
 #: How far the shares of a row may be from 100 %, for percentages that were rounded.
 SHARES_TOLERANCE = 0.1
 
+#: Of a day of so many a second, every sum is a number.
+_LARGEST = 1e9
 _NUMBER = re.compile(r"\+?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TIME = re.compile(r"(\d{1,2})(?::([0-5]\d)(?::00)?)?", re.ASCII)
 
 
 def number(text: str) -> float:
-    """A number that is finite and not negative, with a decimal point. Raises FieldError."""
+    """A number that is not negative, with a decimal point. Raises FieldError."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if _LARGEST < value < math.inf:
+        raise FieldError(f"is too large: write {_LARGEST:.0f} at most")
     if not 0 <= value < math.inf:
         raise FieldError("is invalid: write a number of 0 or more with a decimal point, as 7.5")
     return value
