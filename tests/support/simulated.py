@@ -24,6 +24,9 @@ class FixedArrivals:
 
     events_s: np.ndarray
 
+    def drawn(self, _, limit=None):
+        return len(self.events_s[:limit])
+
     def arrivals(self, until_s, limit=None):
         return self.events_s[:limit][: np.searchsorted(self.events_s[:limit], until_s)]
 

@@ -23,6 +23,7 @@ class Replay(Protocol):
     """Anything that can tell its events, in seconds from the test start, sorted."""
 
     def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]: ...
+    def drawn(self, until_s: float, limit: int | None = None) -> float: ...
 
 
 @dataclass(frozen=True)
