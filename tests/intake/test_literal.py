@@ -92,7 +92,8 @@ def extracted(steps):
 def decoded(text):
     """As URLs, forms, JSON, XML and regular expressions have it."""
     yield from (text, unquote(text), unquote_plus(text), unescape(text))
-    yield re.sub(r"\\(.)", r"\1", re.sub(r"\\x\{(\w+)\}", lambda it: chr(int(it[1], 16)), text))
+    yield re.sub(r"\\(.)", r"\1", text)
+    yield re.sub(r"\\x\{(\w+)\}", lambda it: chr(int(it[1], 16)), text)
     with suppress(ValueError):
         yield json.loads(f'"{text}"', strict=False)
 
