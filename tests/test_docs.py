@@ -143,7 +143,7 @@ def test_the_notice_names_every_package_that_is_installed_with_its_licence():
 
 def test_the_jars_with_advisories_have_the_versions_that_the_page_names():
     pins = (JMETER / "jars.sha256").read_text().split()
-    table = r"^\| ([a-z][\w., -]*) \|(?: [\d.]+ \|)? (r?[\d.]+) \| CVE"
+    table = r"^\| ([a-z][\w., -]*) \|(?: [\d.]+ \|)? (r?[\d.]+) \| (?:CVE|GHSA)"
     rows = re.findall(table, (ROOT / "docs" / "security.md").read_text(), re.M)
     jars = [f"lib/{name}-{version}.jar" for names, version in rows for name in names.split(", ")]
     assert len(rows) == 12

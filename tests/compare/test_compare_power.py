@@ -74,6 +74,16 @@ def test_a_label_with_too_few_requests_is_too_rare_for_its_tail_first():
     assert {it.rise for it in none.values()} == {None}
 
 
+@pytest.mark.parametrize("slow_ms", [10**4, 10**6, 10**9])
+def test_of_times_too_wild_for_the_looks_no_rise_is_foretold(slow_ms):
+    times = rehearsed(np.random.default_rng(3), rate=RATE)
+    wild = np.where(np.arange(len(times.row)) % 9, times.elapsed_ms, slow_ms)
+    settings = replace(SHORT, budget_s=20)
+    powers = power_of(settings, {"a": replace(times, elapsed_ms=wild)}, {"a": 40}, 2)
+    assert all(it.rise is None or it.rise <= 9 for it in powers)
+    assert {it.metric for it in powers if it.rise is None} >= {"typical", "tail"}
+
+
 def test_several_processes_a_side_ask_for_more_where_each_has_few_requests():
     one, four = found(SHORT, processes=1), found(SHORT, processes=4)
     assert four["p95"].rise >= one["p95"].rise

@@ -19,7 +19,7 @@ _SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
 _REFERENCE = re.compile(r"@|[#!](?=\d)|GH-(?=\d)|:(?=//)|www(?=\.)", re.I)
 _APART = "&#8203;"
 #: Names of which one may be meant that a message lists.
-_NAMED = 100
+_NAMED = 50
 # A commit, which can still be copied from code.
 _COMMIT = re.compile(r"[0-9a-f]{7,}", re.I)
 # Inside <code> Markdown goes on working; &, < and > are entities by then.

@@ -66,6 +66,8 @@ _STALLED, _SPELL = 0.01, 10
 _TRIMMED = 1.05
 #: How much larger a comparison takes an error to be than it is (WARY in stats/autocorrelation.py).
 _WARY = 1.25
+#: A rise to more than ten times the time is no figure that a comparison can find.
+_MOST = math.log(10)
 #: Of the logarithm of a process's speed among others of the same code.
 _LUCK_SD = 0.006
 #: How short times may become when the processes are warm, against the rehearsal: a share of them,
@@ -201,7 +203,7 @@ def _of_times(
         each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), _LUCK_SD)
         least.append(_apart(processes) * each)
     # Of a typical time what is coarse is a share of the change itself.
-    rise = float(math.expm1(max(least)))
+    rise = math.expm1(max(least)) if max(least) < _MOST else None
     return rise, bool(coarse + (high + levels.luck) * _LASTING * error < effect)
 
 
