@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -98,109 +98,90 @@ def _inside(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-@dataclass
-class _Open:
-    """A list or a mapping whose end has not come. count: of all values before it. merged: the
-    mappings that it takes pairs of."""
-
-    value: Any
-    anchor: str | None
-    count: int
-    key: str | None = None
-    merged: list[Any] = field(default_factory=list)
-
-
 def _yaml_of(text: str) -> Any:
     loader = _EVENTS(text)
+    events = iter(loader.get_event, None)
+    builder, value = None, None
     try:
-        return _Builder().value_of(loader)
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if builder:
+                    raise _wrong(event, "it holds several documents")
+                builder = _Builder(events)
+                value = builder.value(next(events))
     finally:
         loader.dispose()
+    return value
 
 
 class _Builder:
     """Makes values of YAML's events as they come: of `NO`, `on`, `12:30` and dates texts, and so of
     each key, such as the 200 of an answer. PyYAML's own loader makes a tree before, of any size."""
 
-    def __init__(self) -> None:
-        self._open: list[_Open] = []
+    def __init__(self, events: Iterator[Any]) -> None:
+        self._events = events
         self._count = 0
         self._anchored: dict[str, tuple[Any, int, str | None]] = {}
-        self._whole: Any = None
 
-    def value_of(self, loader: Any) -> Any:
-        documents = 0
-        while loader.check_event():
-            event = loader.get_event()
-            try:
-                documents += isinstance(event, yaml.DocumentStartEvent)
-                if documents > 1:
-                    raise ValueError("it holds several documents")
-                self._take(event)
-            except _TooLargeError:
-                raise
-            except ValueError as problem:
-                mark = event.start_mark
-                raise yaml.MarkedYAMLError(problem=str(problem), problem_mark=mark) from None
-        return self._whole
+    def value(self, event: Any, depth: int = 0) -> Any:
+        """What begins with an event."""
+        return self._read(event, depth)[0]
 
-    def _take(self, event: Any) -> None:
-        if getattr(event, "tag", None) not in _KNOWN_TAGS:
-            raise ValueError(f"the tag {event.tag} is not known")
-        if isinstance(event, yaml.ScalarEvent):
-            value, size = _scalar(event), size_of(event.value)
-            if event.anchor:
-                self._anchored[event.anchor] = value, size, event.value
-            self._put(value, size, event.value)
-        elif isinstance(event, yaml.AliasEvent):
+    def _read(self, event: Any, depth: int) -> tuple[Any, str | None]:
+        """(what begins with an event, the text of a scalar)."""
+        if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchored:
-                raise ValueError(f"the alias {event.anchor} is not there, or within itself")
-            self._put(*self._anchored[event.anchor])
-        elif isinstance(event, yaml.CollectionStartEvent):
-            if len(self._open) >= DEEPEST:
-                raise _TooLargeError(_TOO_DEEP)
-            is_list = isinstance(event, yaml.SequenceStartEvent)
-            self._anchored.pop(event.anchor, None)
-            self._open.append(_Open([] if is_list else {}, event.anchor, self._count))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self._close(self._open.pop())
+                raise _wrong(event, f"the alias {event.anchor} is not there, or within itself")
+            value, size, text = self._anchored[event.anchor]
+            self._add(size)
+            return value, text
+        if event.tag not in _KNOWN_TAGS:
+            raise _wrong(event, f"the tag {event.tag} is not known")
+        self._anchored.pop(event.anchor, None)
+        before, text = self._count, getattr(event, "value", None)
+        self._add(size_of(text))
+        if isinstance(event, yaml.ScalarEvent):
+            value = _scalar(event)
+        elif depth == DEEPEST:
+            raise _TooLargeError(_TOO_DEEP)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = [self.value(item, depth + 1) for item in self._inside()]
+        else:
+            value = self._mapping(depth + 1)
+        if event.anchor:
+            self._anchored[event.anchor] = value, self._count - before, text
+        return value, text
 
-    def _close(self, ended: _Open) -> None:
-        value = ended.value
-        if ended.merged:
-            pairs = (pair for it in reversed(ended.merged) for pair in it.items())
-            value = {**dict(pairs), **value}
-        if ended.anchor:
-            self._anchored[ended.anchor] = value, self._count - ended.count + 1, None
-        self._put(value, 1, None)
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        pairs: dict[str, Any] = {}
+        merged: list[dict[str, Any]] = []
+        for event in self._inside():
+            _, key = self._read(event, depth)
+            if key is None:
+                raise _wrong(event, "a key is no text")
+            value = self.value(next(self._events), depth)
+            if key == _MERGE and isinstance(value, dict | list):
+                sources = value if isinstance(value, list) else [value]
+                if not all(isinstance(source, dict) for source in sources):
+                    raise _wrong(event, "what is merged is no mapping")
+                merged += sources
+            else:
+                pairs[key] = value
+        return {**dict(pair for it in reversed(merged) for pair in it.items()), **pairs}
 
-    def _put(self, value: Any, count: int, text: str | None) -> None:
-        """Into what is open. count: of the values that it is. text: of a scalar."""
+    def _inside(self) -> Iterator[Any]:
+        """Events that begin what a list or a mapping holds."""
+        while not isinstance(event := next(self._events), yaml.CollectionEndEvent):
+            yield event
+
+    def _add(self, count: int) -> None:
         self._count += count
         if self._count > MOST_VALUES:
             raise _TooLargeError(f"has more than {MOST_VALUES:,} values")
-        if not self._open:
-            self._whole = value
-            return
-        holder = self._open[-1]
-        if isinstance(holder.value, list):
-            holder.value.append(value)
-        elif holder.key is None:
-            if text is None:
-                raise ValueError("a key is no text")
-            holder.key = text
-        else:
-            key, holder.key = holder.key, None
-            if key == _MERGE and isinstance(value, dict | list):
-                self._merge(holder, value if isinstance(value, list) else [value])
-            else:
-                holder.value[key] = value
 
-    def _merge(self, holder: _Open, sources: list[Any]) -> None:
-        if not all(isinstance(it, dict) for it in sources):
-            raise ValueError("what is merged is no mapping")
-        self._count += sum(map(len, sources))
-        holder.merged += sources
+
+def _wrong(event: yaml.Event, why: str) -> yaml.YAMLError:
+    return yaml.MarkedYAMLError(problem=why, problem_mark=event.start_mark)
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
