@@ -7,6 +7,7 @@ import html
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, count, islice
 
@@ -148,12 +149,9 @@ def unique(name: str, is_taken: Callable[[str], bool], apart: str = "_") -> str:
     if first is not None:
         return first
     # Among thousands of the same name the end of the row is looked for.
-    taken, free = 100, 200
-    while is_taken(f"{name}{apart}{free}"):
-        taken, free = free, 2 * free
-    while free - taken > 1:
-        middle = (taken + free) // 2
-        taken, free = (middle, free) if is_taken(f"{name}{apart}{middle}") else (taken, middle)
+    free = bisect_left(
+        range(10**9), True, lo=100, key=lambda number: not is_taken(f"{name}{apart}{number}")
+    )
     return f"{name}{apart}{free}"
 
 
