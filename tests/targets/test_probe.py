@@ -197,7 +197,11 @@ def test_an_answer_ends_where_it_says_so_though_its_connection_stays(chunked):
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize(
     ("length", "pieces", "why"),
-    [(1, 500, "not ended within 0.3 s"), (900, 500, "more than 2000 bytes"), (9, 1, "Incomplete")],
+    [
+        (1, 500, "takes longer than 0.3 s"),
+        (900, 500, "more than 2000 bytes"),
+        (9, 1, "its answer ends early"),
+    ],
 )
 def test_an_answer_without_end_is_refused_in_a_line(status, length, pieces, why, monkeypatch):
     monkeypatch.setattr(probe, "LONGEST_ANSWER", 0.3)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+from tollgate.base.answers import body_of
 from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.base.urls import origin_of, shown
@@ -21,7 +22,6 @@ from tollgate.intake.draft import IntakeError
 _PATIENCE_S = 20
 #: Bytes of a file or an answer: a recording of an hour fits, a heap dump does not.
 LARGEST = 200 * 1024 * 1024
-_PIECE = 1 << 20
 
 
 class SameOrigin(urllib.request.HTTPRedirectHandler):
@@ -98,18 +98,6 @@ def fetched(url: str) -> str:
     except (OSError, ValueError, http.client.HTTPException) as problem:
         why = one_line(str(getattr(problem, "reason", problem)))
     raise IntakeError(f"{shown(url)} can't be read: {why}: correct the URL, or name a file")
-
-
-def body_of(answer: http.client.HTTPResponse, most: int) -> bytes:
-    """Its first bytes, in pieces: a server may promise more than it sends. Raises OSError where
-    less comes than it says."""
-    pieces = []
-    while most > 0 and (piece := answer.read(min(most, _PIECE))):
-        pieces.append(piece)
-        most -= len(piece)
-    if most > 0 and answer.length:
-        raise OSError("its answer ends early")
-    return b"".join(pieces)
 
 
 def text_beside(named: str, at: str, uri: str) -> str:

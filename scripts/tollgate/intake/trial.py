@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -14,10 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.base import json_schema
+from tollgate.base.answers import NoRedirects, body_of
 from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.intake.draft import Draft, IntakeError
-from tollgate.intake.reach import SameOrigin, body_of
+from tollgate.intake.reach import SameOrigin
 from tollgate.plan.expressions import evaluates
 from tollgate.record.redaction import AS_JSON
 
@@ -32,13 +32,6 @@ _UNKNOWN = 404
 _USED = re.compile(rf"\$\{{__P\((\w+?)(?:{AS_JSON})?\)\}}")
 _SECRET = re.compile(r"(\$\{__urlencode\()?\$\{__P\((\w+)\)\}(?(1)\)\})")
 _PART = re.compile(rf"{_SECRET.pattern}|\$\{{(\w+)\}}|\$\{{__char\((\d+)\)\}}|\\(\\)")
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Takes a redirect for the answer that it is."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Follow none."""
 
 
 def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
@@ -155,7 +148,7 @@ def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
 
 def _opener(follows: bool) -> urllib.request.OpenerDirector:
     """Asks as JMeter does: by no proxy. Where a redirect leads to another host, it is not asked."""
-    redirects = SameOrigin if follows else _NoRedirects
+    redirects = SameOrigin if follows else NoRedirects
     return urllib.request.build_opener(urllib.request.ProxyHandler({}), redirects)
 
 
@@ -163,18 +156,15 @@ def _asked(
     opener: urllib.request.OpenerDirector, method: str, url: str, headers: Mapping[str, str]
 ) -> tuple[int, str]:
     """(status, body); status 0 with the reason where there is no answer in time."""
-    began = time.monotonic()
     try:
         # Its protocol is http or https, as base/urls.py reads it.
         request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310
-        with within(2 * _TIMEOUT_S, signal.ITIMER_REAL):
+        with within(_TIMEOUT_S, signal.ITIMER_REAL):
             try:
                 answer = opener.open(request, timeout=_TIMEOUT_S)
             except urllib.error.HTTPError as error:
                 answer = error
             with answer:
-                status, body = answer.status, body_of(answer, _LONGEST).decode(errors="replace")
+                return answer.status, body_of(answer, _LONGEST).decode(errors="replace")
     except Exception as error:  # whatever a service does in place of answering
         return 0, one_line(str(getattr(error, "reason", error)) or type(error).__name__)
-    took_s = time.monotonic() - began
-    return (status, body) if took_s <= _TIMEOUT_S else (0, f"within {_TIMEOUT_S} s")

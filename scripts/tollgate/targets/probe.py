@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import re
+import signal
 import socket
 import ssl
 import time
@@ -15,7 +16,9 @@ import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tollgate.base import json_schema
+from tollgate.base.answers import NoRedirects, body_of
 from tollgate.base.paths import SUITE
+from tollgate.base.time_limit import within
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
 from tollgate.targets.scenarios import Probe, Probes
@@ -179,15 +182,18 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
     pattern, and matches the schema."""
     path, where, began = asked.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
-        try:
-            answer = _get(remote, path)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            status, body = answer.status, _body(answer, began + LONGEST_ANSWER)
+        with within(LONGEST_ANSWER, signal.ITIMER_REAL):
+            try:
+                answer = _get(remote, path)
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
+                status, data = answer.status, body_of(answer, LARGEST_ANSWER + 1)
+        if len(data) > LARGEST_ANSWER:
+            raise OSError(f"the answer has more than {LARGEST_ANSWER} bytes")
     except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
-    took_ms = (time.monotonic() - began) * 1000
+    took_ms, body = (time.monotonic() - began) * 1000, data.decode(errors="replace")
     if status != 200 or (asked.answer and not asked.answer.search(body)):
         wanted = repr(asked.answer.pattern) if asked.answer else "status 200"
         raise ProbeError(
@@ -198,21 +204,6 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
             f"GET {path} on {where} does not match {asked.schema} ({problem}): {_MEND}"
         )
     return took_ms
-
-
-def _body(answer: http.client.HTTPResponse, until: float) -> str:
-    """Raises one of NO_ANSWER for one that does not end as it should."""
-    body, expected = bytearray(), answer.length
-    # Python 3.10 counts nothing off there: a connection that stays open would be waited for.
-    while len(body) != expected and (part := answer.read1(65_536)):
-        body += part
-        if len(body) > LARGEST_ANSWER:
-            raise OSError(f"the answer has more than {LARGEST_ANSWER} bytes")
-        if time.monotonic() > until:
-            raise OSError(f"the answer has not ended within {LONGEST_ANSWER} s")
-    if expected is not None and len(body) < expected:
-        raise http.client.IncompleteRead(bytes(body), expected - len(body))
-    return body.decode(errors="replace")
 
 
 #: The next step where an answer is not right.
@@ -231,13 +222,6 @@ def _mismatch(named: str, body: str) -> str:
     return json_schema.mismatch(schema, body)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Takes a redirect for the answer that it is, instead of asking whoever it names."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Follow none."""
-
-
 def _get(url: Url, path: str) -> http.client.HTTPResponse:
     """Asks as JMeter does: by no proxy, whatever http_proxy says, and with any certificate.
 
@@ -245,7 +229,7 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting), _NoRedirects
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting), NoRedirects
     )
     # Its protocol is http or https, as base/urls.py reads it.
     request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310
