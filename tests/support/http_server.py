@@ -42,7 +42,7 @@ def serving(handler, **state):
     server = _Server(("127.0.0.1", 0), handler)
     server.lock = threading.Lock()
     vars(server).update(state)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield server
