@@ -23,7 +23,7 @@ _AGAIN_S = 0.5
 
 
 class _Ended(BaseException):
-    """No Exception, which libraries take for one of theirs."""
+    """The signal that came. No Exception, which libraries take for one of theirs."""
 
 
 @contextmanager
@@ -39,12 +39,14 @@ def within(seconds: float, timer: int = signal.ITIMER_VIRTUAL) -> Iterator[None]
     try:
         yield
         signal.setitimer(timer, 0)
-    except _Ended:
+    except _Ended as ended:
+        if ended.args != (_SIGNALS[timer],):  # that of a block around this one
+            raise
         raise TimeoutError(f"it takes longer than {seconds:g} s") from None
     finally:
         signal.setitimer(timer, 0)
         signal.signal(_SIGNALS[timer], before)
 
 
-def _end(_: int, __: FrameType | None) -> None:
-    raise _Ended
+def _end(number: int, _: FrameType | None) -> None:
+    raise _Ended(number)
