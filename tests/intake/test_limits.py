@@ -111,6 +111,10 @@ def _merges(keys, times):
 LONG = "x" * 100_000
 
 
+#: Of which Python tries more and more ways, and none fits.
+SLOW = {"type": "string", "pattern": "^(\\w+)*!$"}
+
+
 def _repeated(schema, method="get"):
     """A document that refers to one schema a thousand times."""
     properties = {f"p{n}": _ref("s") for n in range(1000)}
@@ -218,6 +222,9 @@ HANDLED = {
     "bounds of whole numbers": lambda: _needs({"type": "integer", "minimum": 10**299}),
     "a bound that is a text": lambda: _needs({"type": "integer", "minimum": "1", "maximum": []}),
     "long pattern": lambda: _needs({"type": "string", "pattern": "(" * 2000 + ")" * 2000}),
+    "patterns that take any time": lambda: _gets(
+        *(1, *(parameter(f"{'p' * 40}{n}", required=True, schema=SLOW) for n in range(8)))
+    ),
     "deep body": lambda: _recording("[" * 900 + "]" * 900, mime="application/json"),
     "long number in a body": lambda: _recording("[" + "9" * 301 + "]", mime="application/json"),
     "an hour of a visit": lambda: _recording("a=b&c=d", 5000),

@@ -145,7 +145,7 @@ def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None
     except values.TooManyError:
         raise IntakeError(
             f"{reading.document.source.name}, {operation.text}: with its values the document asks "
-            f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, patterns, number of "
+            f"for more than {values.MOST_DRAWN:,}, by its minItems, minLength, number of "
             "parameters or long texts: name a part of it, or leave this operation out"
         ) from None
     except (TypeError, AttributeError, KeyError) as problem:
@@ -248,7 +248,7 @@ def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None
     variable = _variable(reading, name, texts)
     if found.is_guess:
         asked.guesses.append(variable)
-        if not values.allows(schema, found.values[0], reading.budget):
+        if not values.allows(schema, found.values[0]):
             reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
     _put(asked, str(place), name, literal.reference(variable), texts[0])
 
