@@ -9,12 +9,8 @@
 #
 # With "Stop thread on EOF" the load ends at the empty line.
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # shellcheck source=findings/support/jmeter.sh
-. "$here/support/jmeter.sh"
-install_jmeter
+. "$(dirname -- "$0")/support/jmeter.sh"
 
 printf 'apple\n\npear\n' >"$work/items.csv"
 feed='<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="items"><stringProp

@@ -10,12 +10,8 @@
 #
 # So a program that writes plans can't escape: ${__char(36)}{name} gives ${name} in both.
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # shellcheck source=findings/support/jmeter.sh
-. "$here/support/jmeter.sh"
-install_jmeter
+. "$(dirname -- "$0")/support/jmeter.sh"
 
 x='<Arguments guiclass="ArgumentsPanel" testclass="Arguments" testname="variables"><collectionProp
  name="Arguments.arguments"><elementProp name="x" elementType="Argument"><stringProp

@@ -8,13 +8,8 @@
 #   307: POST /307                 response code 307, success true
 #   308: POST /308, GET /target    response code 200, success true
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-work=$(mktemp -d)
-server=''
-trap 'kill $server 2>/dev/null || :; rm -rf "$work"' EXIT
 # shellcheck source=findings/support/jmeter.sh
-. "$here/support/jmeter.sh"
-install_jmeter
+. "$(dirname -- "$0")/support/jmeter.sh"
 
 cat >"$work/server.py" <<'PYTHON'
 import http.server, sys
@@ -45,6 +40,7 @@ server.serve_forever()
 PYTHON
 python3 "$work/server.py" >"$work/got" 2>"$work/port" &
 server=$!
+trap 'kill "$server" 2>/dev/null || :; rm -rf "$work"' EXIT
 until [ -s "$work/port" ]; do sleep 0.1; done
 
 post() { # post STATUS

@@ -10,12 +10,8 @@
 #
 # So with an arrival a turn some arrivals send nothing.
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # shellcheck source=findings/support/jmeter.sh
-. "$here/support/jmeter.sh"
-install_jmeter
+. "$(dirname -- "$0")/support/jmeter.sh"
 
 share() { # share PERCENT NAME
   printf '%s' '<ThroughputController guiclass="ThroughputControllerGui" ' \

@@ -1,27 +1,27 @@
 # shellcheck shell=sh
-# Sourced by findings about JMeter: lays Apache JMeter 5.6.3 out in $work/home, by Maven, and has
-# `jmeter PLAN RESULTS [OPTIONS...]`, which runs a plan without a window.
-# shellcheck disable=SC2154
+# Sourced by findings about JMeter, not run: makes the folder $work, which goes at the end, lays Apache
+# JMeter 5.6.3 out in $work/home, by Maven, and has `jmeter PLAN RESULTS [OPTIONS...]`, which runs a
+# plan without a window.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-install_jmeter() {
-  mkdir -p "$work/home/bin" "$work/home/lib/ext" "$work/home/lib/junit"
-  {
-    echo '<project><modelVersion>4.0.0</modelVersion><groupId>findings</groupId>'
-    echo '<artifactId>jmeter</artifactId><version>1</version><packaging>pom</packaging><dependencies>'
-    for part in ApacheJMeter ApacheJMeter_core ApacheJMeter_http ApacheJMeter_components \
-      ApacheJMeter_functions ApacheJMeter_java ApacheJMeter_config; do
-      echo "<dependency><groupId>org.apache.jmeter</groupId><artifactId>$part</artifactId>"
-      echo '<version>5.6.3</version></dependency>'
-    done
-    echo '</dependencies></project>'
-  } >"$work/pom.xml"
-  mvn -q -B -f "$work/pom.xml" \
-    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-    -DincludeScope=runtime -DoutputDirectory="$work/home/lib"
-  mv "$work/home/lib/ApacheJMeter-5.6.3.jar" "$work/home/bin/ApacheJMeter.jar"
-  mv "$work/home/lib/"ApacheJMeter_*.jar "$work/home/lib/ext/"
-  (cd "$work/home" && jar xf lib/ext/ApacheJMeter_config-5.6.3.jar bin)
-}
+mkdir -p "$work/home/bin" "$work/home/lib/ext" "$work/home/lib/junit"
+{
+  echo '<project><modelVersion>4.0.0</modelVersion><groupId>findings</groupId>'
+  echo '<artifactId>jmeter</artifactId><version>1</version><packaging>pom</packaging><dependencies>'
+  for part in ApacheJMeter ApacheJMeter_core ApacheJMeter_http ApacheJMeter_components \
+    ApacheJMeter_functions ApacheJMeter_java ApacheJMeter_config; do
+    echo "<dependency><groupId>org.apache.jmeter</groupId><artifactId>$part</artifactId>"
+    echo '<version>5.6.3</version></dependency>'
+  done
+  echo '</dependencies></project>'
+} >"$work/pom.xml"
+mvn -q -B -f "$work/pom.xml" \
+  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+  -DincludeScope=runtime -DoutputDirectory="$work/home/lib"
+mv "$work/home/lib/ApacheJMeter-5.6.3.jar" "$work/home/bin/ApacheJMeter.jar"
+mv "$work/home/lib/"ApacheJMeter_*.jar "$work/home/lib/ext/"
+(cd "$work/home" && jar xf lib/ext/ApacheJMeter_config-5.6.3.jar bin)
 
 jmeter() {
   plan=$1 results=$2
