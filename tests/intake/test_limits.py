@@ -43,15 +43,19 @@ def _child(path, named):
         text = answer.read()
     _, status, used = os.wait4(pid, 0)
     assert status == 0, "it was ended, or hung"
+    return *json.loads(text), _most_mb(used)
+
+
+def _most_mb(usage):
     # Darwin counts bytes.
-    return *json.loads(text), used.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
     """What is said of a text, of which "\\n" ends no refusal, after its memory was measured."""
     monkeypatch.setattr("tollgate.intake.document._CHECKED_S", 0.3)
-    before_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before_mb = _most_mb(resource.getrusage(resource.RUSAGE_SELF))
 
     def tell(name, text, *named):
         path = tmp_path / name
