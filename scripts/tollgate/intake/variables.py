@@ -21,7 +21,9 @@ from tollgate.record.redaction import AS_JSON, Redaction, is_secret
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JWT = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*")
-_PART = re.compile(r"[\w-]+")
+#: Where one is in a text. Each word is read once, while a search for the token itself would read on
+#: to the end from each place where one could begin.
+_WITH_JWT = re.compile(r"(?<![\w-])(?=[\w-]*eyJ[\w-])[\w-]+\.eyJ[\w-]+\.")
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{16,}")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F]{12,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.*")
@@ -271,7 +273,7 @@ def _is_no_name(word: str) -> bool:
     separators between them, and numbers behind them, as in `shipping_address_line_1`."""
     plain = re.sub(r"[\W_]+(\d{1,3}(?![^\W_]))?", "", word)
     plain = re.sub("[A-Z](?=[a-z]{2})", "a", plain)
-    return _is_opaque(word) and (_holds_jwt(word) or _looks_random(plain))
+    return _is_opaque(word) and (bool(_WITH_JWT.search(word)) or _looks_random(plain))
 
 
 def _parsed(text: str) -> Any:
@@ -284,21 +286,7 @@ def _parsed(text: str) -> Any:
 
 def _is_opaque(value: str) -> bool:
     is_long = len(value) >= _LONG and not _UUID.fullmatch(value)
-    return _holds_jwt(value) or (is_long and _looks_random(value))
-
-
-def _holds_jwt(text: str) -> bool:
-    """Whether a JSON Web Token is in a text. A search for the whole pattern would read on to the
-    end from each place where one could begin."""
-    parts = text.split(".")
-    return any(
-        payload.startswith("eyJ") and _PART.fullmatch(payload) and "eyJ" in _last_part(header)
-        for header, payload in pairwise(parts[:-1])
-    )
-
-
-def _last_part(text: str) -> str:
-    return re.split(r"[^\w-]", text)[-1]
+    return bool(_WITH_JWT.search(value)) or (is_long and _looks_random(value))
 
 
 def _of_credentials(slot: Slot) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from tollgate.base.text import one_line
 from tollgate.intake.draft import Draft
 
 #: Of a request in one line.
@@ -30,7 +31,7 @@ def entry(name: str, head: str, place: str, draft: Draft) -> str:
         lines.append(f"data-sources: [{flow(data)}]")
     if draft.secrets:
         lines.append("environment: # secret: export them, no file has their values")
-        lines += [f"- {it} # {_comment(words)}" for it, words in draft.secrets.items()]
+        lines += [f"- {it} # {one_line(words)}" for it, words in draft.secrets.items()]
     if draft.probes:
         lines.append("probes: # asked before any load")
         lines += [f"- {flow(_probe(name, it))}" for it in draft.probes]
@@ -42,15 +43,10 @@ def _request(request: Mapping[str, Any]) -> Iterator[str]:
     """With a weight, and a comment on what is guessed."""
     said = {key: it for key, it in request.items() if key != _GUESSED}
     if guessed := request.get(_GUESSED):
-        yield f"# guessed: {_comment(str(guessed))}"
+        yield f"# guessed: {one_line(str(guessed))}"
     whole = said if "weight" in said else {**said, "weight": 1}
     in_line = flow(whole)
     yield from [f"- {in_line}"] if len(in_line) <= _WIDEST else _block([whole])
-
-
-def _comment(text: str) -> str:
-    """In one line, without what YAML can't hold."""
-    return " ".join("".join(it if it.isprintable() else " " for it in text).split())
 
 
 def _probe(name: str, probe: Mapping[str, str]) -> dict[str, str]:
