@@ -31,6 +31,8 @@ class _Pages(Handler):
         page = self.server.pages.get(self.path)
         if page is None:
             self.answer(404)
+        elif isinstance(page, bytes):
+            self.answer(200, page)
         elif page.startswith("->"):
             self.answer(302, Location=page[2:])
         elif page.startswith("URI:"):
@@ -226,3 +228,15 @@ def test_a_parameter_of_another_file_is_still_read(folder):
     paths = {"/a/{id}": {"get": operation({"$ref": "p.json#/id"})}}
     (folder / "openapi.json").write_text(json.dumps(document(paths)))
     assert draft_of(str(folder / "openapi.json"), "shop", None).requests[0]["url"] == "/a/${id}"
+
+
+def test_what_is_too_large_or_no_text_is_refused_from_a_file_and_from_a_url(
+    folder, own, monkeypatch
+):
+    monkeypatch.setattr("tollgate.intake.reach.LARGEST", 1 << 20)
+    for text, why in (("é" * (1 << 20), "is larger than 1 MB"), (b"\xff", "is no text in UTF-8")):
+        data = text if isinstance(text, bytes) else text.encode()
+        (folder / "openapi.json").write_bytes(data)
+        own.pages["/openapi.json"] = text
+        for place in (folder / "openapi.json", f"{own.url}/openapi.json"):
+            assert _refusal(place).startswith(f"{place} {why}")

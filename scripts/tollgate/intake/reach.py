@@ -51,30 +51,12 @@ def text_of(path: str) -> str:
         # A FIFO without a writer would wait for one.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise IntakeError(f"{path} is no regular file: name one")
-            if status.st_size > LARGEST:
-                raise _TooLargeError
-            return _decoded(file.read(LARGEST + 1))
+            data = file.read(LARGEST + 1)
     except OSError as problem:
         raise IntakeError(f"{path} can't be read: {problem.strerror}: name a file") from None
-    except UnicodeDecodeError:
-        raise IntakeError(f"{path} is no text in UTF-8: name another file") from None
-    except _TooLargeError:
-        raise IntakeError(
-            f"{path} is larger than {LARGEST >> 20} MB: name a smaller file"
-        ) from None
-
-
-class _TooLargeError(Exception):
-    """Beyond LARGEST."""
-
-
-def _decoded(data: bytes) -> str:
-    if len(data) > LARGEST:
-        raise _TooLargeError
-    return data.decode("utf-8-sig")
+    return _decoded(path, data)
 
 
 def fetched(url: str) -> str:
@@ -87,17 +69,24 @@ def fetched(url: str) -> str:
             within(_PATIENCE_S, signal.ITIMER_REAL),
             opener.open(request, timeout=_PATIENCE_S) as answer,
         ):
-            return _decoded(body_of(answer, LARGEST + 1))
+            data = body_of(answer, LARGEST + 1)
     except urllib.error.HTTPError as problem:
         problem.close()
         why = f"it answers {problem.code}"
-    except UnicodeDecodeError:
-        why = "it answers no text in UTF-8"
-    except _TooLargeError:
-        why = f"it answers more than {LARGEST >> 20} MB"
     except (OSError, ValueError, http.client.HTTPException) as problem:
         why = one_line(str(getattr(problem, "reason", problem)))
+    else:
+        return _decoded(shown(url), data)
     raise IntakeError(f"{shown(url)} can't be read: {why}: correct the URL, or name a file")
+
+
+def _decoded(name: str, data: bytes) -> str:
+    if len(data) > LARGEST:
+        raise IntakeError(f"{name} is larger than {LARGEST >> 20} MB: name a smaller file")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise IntakeError(f"{name} is no text in UTF-8: name another file") from None
 
 
 def text_beside(named: str, at: str, uri: str) -> str:
