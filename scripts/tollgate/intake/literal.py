@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote_plus
 
-from tollgate.service.elements import JSON
+from tollgate.service.elements import sends_json
 
 _PRIVATE_USE = [chr(it) for it in range(0xE000, 0xF8FF)]
 _MARKS = ("".join(secrets.choice(_PRIVATE_USE) for _ in range(9)) for _ in range(3))
@@ -91,9 +91,7 @@ def _body(body: Any, request: Mapping[str, Any]) -> Any:
     have is written as the text that is sent."""
     if not isinstance(body, Mapping):
         return every(body)
-    headers = (request.get("headers") or {}).items()
-    kinds = [str(it) for name, it in headers if name.lower() == "content-type"]
-    if not any(JSON.match(it.strip()) for it in kinds[-1:]):
+    if not sends_json(request.get("headers") or {}):
         fields = {written(key): every(it) for key, it in body.items()}
         return fields if are_keys(fields) else written(pairs(body.items(), in_url))
     text = json.dumps(body, ensure_ascii=False)

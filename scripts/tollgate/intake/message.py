@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tollgate.intake.literal import BARE, in_url, pairs, quoted
 from tollgate.intake.notation import json_of
-from tollgate.service.elements import JSON
+from tollgate.service.elements import sends_json
 
 #: Of headers that the browser, or JMeter, sends of its own accord.
 _OWN_HEADERS = re.compile(
@@ -141,10 +141,8 @@ class Message:
         if self.kind != "json":
             return self.body
         text = json.dumps(self.body, ensure_ascii=False)
-        types = [it for name, it in self.headers.items() if name.lower() == "content-type"]
         # Below any other type Taurus sends a mapping as a form.
-        is_json = any(JSON.match(it.strip()) for it in types[-1:])
-        if is_json and isinstance(self.body, dict) and BARE not in text:
+        if sends_json(self.headers) and isinstance(self.body, dict) and BARE not in text:
             return self.body
         return re.sub(f'"{BARE}(.*?){BARE}"', r"\1", text)
 

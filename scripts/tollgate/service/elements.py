@@ -47,7 +47,7 @@ _RESOURCES = (
 #: Properties that name a file: what is sent, a script, rows of data.
 _FILES = "File.path", "filename"
 #: Types of bodies that are sent as JSON.
-JSON = re.compile(r"application/([\w.-]+\+)?json\b", re.IGNORECASE)
+_JSON = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
 _HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 #: Milliseconds of a pause, and of a timer below it.
 _PAUSES = ("ActionProcessor.duration", "ConstantTimer.delay", "RandomTimer.range")
@@ -227,6 +227,12 @@ class _Builder(JMeterScenarioBuilder):
         return [it for compiled in self.compile_requests(parsed) for it in compiled]
 
 
+def sends_json(headers: Mapping[str, Any]) -> bool:
+    """Whether the type of a body with these headers is JSON."""
+    types = [str(value) for name, value in headers.items() if name.lower() == "content-type"]
+    return bool(types and _JSON.match(types[-1]))
+
+
 def _with_json(step: Any, headers: Mapping[str, Any]) -> Any:
     """A step whose bodies are JSON's text where a header says so. Taurus knows the header
     `application/json` alone, and sends a mapping as a form below `application/json;
@@ -240,8 +246,7 @@ def _with_json(step: Any, headers: Mapping[str, Any]) -> Any:
         for key, it in step.items()
     }
     own = {**headers, **(step.get("headers") or {})}
-    kinds = [str(it) for name, it in own.items() if name.lower() == "content-type"]
-    if kinds and JSON.match(kinds[-1].strip()) and isinstance(step.get("body"), (dict, list)):
+    if sends_json(own) and isinstance(step.get("body"), (dict, list)):
         found["body"] = json.dumps(step["body"], ensure_ascii=False)
     return found
 
