@@ -135,17 +135,17 @@ class Document:
     def operations(self) -> Iterator[Operation]:
         """All of them, in its order, with references as they are."""
         count = 0
-        for path, given in self.root["paths"].items():
+        for path, named in self.root["paths"].items():
             if not str(path).startswith("/"):
                 continue
-            item, resolver = self._followed(given, self._resolver, f"paths.{path[:_LONGEST_PATH]}")
+            item, resolver = self._followed(named, self._resolver, f"paths.{path[:_LONGEST_PATH]}")
             for method in METHODS if isinstance(item, Mapping) else ():
-                found, at = self._followed(item.get(method), resolver, f"paths.{path}")
-                if isinstance(found, Mapping):
+                described, at = self._followed(item.get(method), resolver, f"paths.{path}")
+                if isinstance(described, Mapping):
                     count += 1
                     self._check_size(count, path)
                     common = self.expanded(item.get("parameters"), f"paths.{path}", resolver)
-                    yield self._operation(method.upper(), path, common, found, item, at)
+                    yield self._operation(method.upper(), path, common, described, item, at)
 
     def _check_size(self, count: int, path: str) -> None:
         if count > _MOST_OPERATIONS:
@@ -161,11 +161,11 @@ class Document:
 
     def completed(self, operation: Operation) -> Operation:
         """An operation with what it refers to in place."""
-        where, given = f"paths.{operation.path}", operation.described
+        where = f"paths.{operation.path}"
         # Each by itself: an answer may have more values than are put in place.
         described = {
             key: self.expanded(it, where, operation.resolver) if key in _PARTS else it
-            for key, it in given.items()
+            for key, it in operation.described.items()
         }
         both = [*operation.parameters, *as_list(described.get("parameters"))]
         named = {_name_of(it): it for it in both if isinstance(it, Mapping)}
@@ -210,9 +210,9 @@ class Document:
             return {key: self._expanded(it, resolver, *below) for key, it in node.items()}
         if reference in inside or len(inside) > _DEEPEST:
             return {}
-        found = self._found(reference, resolver, where)
+        target = self._found(reference, resolver, where)
         within_it = (*inside, reference)
-        return self._expanded(found.contents, found.resolver, within_it, where, depth + 1)
+        return self._expanded(target.contents, target.resolver, within_it, where, depth + 1)
 
     def _followed(self, node: Any, resolver: Any, where: str) -> tuple[Any, Any]:
         """(what stands in the place of a reference, the resolver of those in it)."""
@@ -270,10 +270,13 @@ class Document:
             server = as_mapping(named[0])
             url = str(server.get("url") or "/").strip()
             variables = as_mapping(server.get("variables"))
-            values = {it: str(as_mapping(of).get("default", "")) for it, of in variables.items()}
-            filled = re.split(r"\{([^{}]*)\}", url[: _LONGEST_URL + 1])
-            filled[1::2] = [values.get(it, f"{{{it}}}")[:_LONGEST_URL] for it in filled[1::2]]
-            url = "".join(filled)
+            defaults = {
+                name: str(as_mapping(variable).get("default", ""))
+                for name, variable in variables.items()
+            }
+            parts = re.split(r"\{([^{}]*)\}", url[: _LONGEST_URL + 1])
+            parts[1::2] = [defaults.get(it, f"{{{it}}}")[:_LONGEST_URL] for it in parts[1::2]]
+            url = "".join(parts)
             url = f"//{url}" if _HOST.fullmatch(url) else url
         try:
             if len(url) > _LONGEST_URL:

@@ -107,8 +107,9 @@ class _Reader:
         read = read_plan(self._path, {}).groups
         if len(groups) != len(read):
             raise IntakeError(f"{self._path}: a thread group has no hashTree: save the plan anew")
-        for group, *known in zip(groups, read, self._root.thread_groups, strict=True):
-            threads, why = self._threads[group] = threads_of(*known, self._expander)
+        for group, described, element in zip(groups, read, self._root.thread_groups, strict=True):
+            threads, why = threads_of(described, element, self._expander)
+            self._threads[group] = threads, why
             if threads == 0:
                 self._leave_out(group, why)
         own = self._own_place()

@@ -66,9 +66,9 @@ def _is_evaluated(text: str) -> bool:
 def _escaped(text: str, is_json: bool = False) -> str:
     """is_json: a string that becomes a part of JSON, which has escapes for control characters."""
     text = text.replace("\\", "\\\\").replace("${", f"{DOLLAR}{{")
-    for it in {*_NO_XML.findall(text)}:
-        if not is_json or it >= " ":
-            text = text.replace(it, f"${{__char({ord(it)})}}")
+    for character in {*_NO_XML.findall(text)}:
+        if not is_json or character >= " ":
+            text = text.replace(character, f"${{__char({ord(character)})}}")
     return opened(text)
 
 
@@ -114,7 +114,7 @@ def quoted(text: str, how: Callable[[str], str], around: Callable[[str], str] = 
     return "".join(around(it) if at % 2 else how(it) for at, it in enumerate(parts))
 
 
-def pairs(given: Iterable[Iterable[str]], around: Callable[[str], str] = str) -> str:
+def pairs(fields: Iterable[Iterable[str]], around: Callable[[str], str] = str) -> str:
     """A query, or a form."""
-    texts = ([quoted(str(it), quote_plus, around) for it in pair] for pair in given)
+    texts = ([quoted(str(it), quote_plus, around) for it in field] for field in fields)
     return "&".join(map("=".join, texts))
