@@ -122,15 +122,14 @@ class ExecutionFacts:
     silent: tuple[str, ...] = ()
     """One line for each thread group that had to send and left no sample."""
     plan_faults: tuple[str, ...] = ()
-    """One line for each way in which the load was not the plan's, for the plan's own sake."""
+    """One line for each way in which the load was not what the plan means, for the plan's own sake:
+    a share that was not kept, a variable that had no value when a request with it was sent."""
     never_sent: tuple[NeverSent, ...] = ()
     """By label."""
     early_ends: tuple[EarlyEnd, ...] = ()
     """Thread groups that ended before their time."""
     data_ended: Mapping[str, str] = field(default_factory=dict)
     """By the labels of a schedule, the CSV Data Sets whose end has ended threads of it."""
-    unfilled: tuple[str, ...] = ()
-    """One line for each variable that had no value when a request with it was sent."""
     url: str | None = None
     """Of the service that was asked, where it is none of the run's own."""
     rows: int | None = None

@@ -88,7 +88,7 @@ def execution_reasons(
     if measured_nothing(execution):
         return  # so that there is nothing else to be said of it
     yield from never_sent_reasons(execution, settings.missing_share)
-    for line in (*execution.facts.plan_faults, *execution.facts.unfilled):
+    for line in execution.facts.plan_faults:
         yield invalid(OPERATOR, line)
     yield from _workers(execution)
     yield from resource_reasons(execution)
