@@ -8,9 +8,7 @@ import pytest
 from lxml import etree
 
 from support import jmx_text as jmx
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.sent import HEADERS, REQUEST, traces, watch
-from tollgate.plan.variables import running_expander_of
 
 LOGIN = jmx.get("login", "/login")
 
@@ -22,8 +20,7 @@ def looked_for(tmp_path):
     def find(*children, **variables):
         path = tmp_path / "own.jmx"
         path.write_text(jmx.plan(*children, **variables))
-        root = read_tree(path, {})
-        found = traces(root, tmp_path, running_expander_of(root, {}))
+        found = traces(path, {}, tmp_path)
         return {*found[REQUEST]}, {*found[HEADERS]}
 
     return find
@@ -44,8 +41,8 @@ def test_a_plan_without_such_variables_runs_as_it_was(tmp_path):
     path = tmp_path / "own.jmx"
     feed = jmx.element("CSVDataSet", "f", variableNames="user", recycle="true", filename="a.csv")
     path.write_text(jmx.plan(feed, jmx.group(jmx.get("a", "/${user}/${n}"), jmx.counter("n"))))
-    before, root = path.read_bytes(), read_tree(path, {})
-    watch(path, traces(root, tmp_path, running_expander_of(root, {})))
+    before = path.read_bytes()
+    watch(path, traces(path, {}, tmp_path))
     assert path.read_bytes() == before
 
 
@@ -129,8 +126,7 @@ def test_a_header_around_all_requests_is_looked_at_from_the_one_on_that_has_its_
     first, last = jmx.get("first", "/"), jmx.get("last", "/")
     bearer = jmx.headers(Authorization="Bearer ${token}")
     path.write_text(jmx.plan(jmx.group(bearer, first, login, last)))
-    root = read_tree(path, {})
-    watch(path, traces(root, tmp_path, running_expander_of(root, {})))
+    watch(path, traces(path, {}, tmp_path))
     texts = ["${__char(36)}{token}", "%24%7Btoken%7D"]
     assert assertions(path) == {"last": [("Assertion.request_headers", texts)]}
 

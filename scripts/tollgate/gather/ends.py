@@ -15,7 +15,12 @@ from tollgate.plan.model import Plan
 from tollgate.record.redaction import Redaction
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Thread, longest_gaps, thread_groups, thread_samples
-from tollgate.samples.unsent import read_accepted_errors, read_redirects, read_unsent
+from tollgate.samples.unsent import (
+    read_accepted_errors,
+    read_most_threads,
+    read_redirects,
+    read_unsent,
+)
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
@@ -32,8 +37,7 @@ def silent_groups(samples: ExecutionSamples, until_s: float | None) -> Silent:
 def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
     """One line for each label that was sent far more rarely than the plan says."""
     counts = {name: label.counts.total for name, label in samples.jtl.samplers.items()}
-    ((most,),) = samples.store.rows("SELECT max(threads) FROM samples")
-    return off_their_share(samples.of.plan, counts, most or 0)
+    return off_their_share(samples.of.plan, counts, read_most_threads(samples.store))
 
 
 def never_sent(store: Store) -> tuple[NeverSent, ...]:

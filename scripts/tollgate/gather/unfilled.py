@@ -9,9 +9,8 @@ from urllib.parse import unquote
 
 from tollgate.base.text import format_number
 from tollgate.gather.samples import ExecutionSamples
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.sent import BEGIN, ENDS, MESSAGE, traces, unset
-from tollgate.plan.variables import running_expander_of
+from tollgate.samples.unsent import read_messages
 
 _REFERENCE = re.compile(r"\$\{([^{}]+)\}")
 #: A variable is missing because requests failed, whose answers had it, where it is missing in at
@@ -30,34 +29,28 @@ class Unfilled:
 
 def unfilled(samples: ExecutionSamples) -> Unfilled:
     """What was sent without a value. Raises JtlError."""
-    found: Counter[tuple[str, str, str]] = Counter()
+    without: Counter[tuple[str, str, str]] = Counter()
     failed: Counter[str] = Counter()
-    for label, failure, n in samples.store.rows(
-        """SELECT label, CASE WHEN starts_with(failure, ?) THEN failure END AS said, count(*)
-           FROM samples WHERE NOT ok OR starts_with(failure, ?) GROUP BY label, said""",
-        [BEGIN, BEGIN],
-    ):
-        if message := MESSAGE.match(failure or ""):
-            found[label, message[1], message[2]] += n
-        else:
+    totals: Counter[str] = Counter()
+    for label, text, ok, n in read_messages(samples.store, BEGIN):
+        totals[label] += n
+        if message := MESSAGE.match(text or ""):
+            without[label, message[1], message[2]] += n
+        elif not ok:
             failed[label] += n
-    if not found:
+    if not without:
         return Unfilled()
-    of = samples.of
-    path, properties = of.run / of.planned.plan, of.planned.properties
-    root = read_tree(path, properties)
-    known = traces(root, path.parent, running_expander_of(root, properties))
-    totals = dict(samples.store.rows("SELECT label, count(*) FROM samples GROUP BY label"))
+    path = samples.of.run / samples.of.planned.plan
+    looked_for = traces(path, samples.of.planned.properties, path.parent)
     worst = max((n / totals[label] for label, n in failed.items()), default=0.0)
     faults, doubts = [], []
-    for (label, field, text), n in found.items():
+    for (label, field, text), n in without.items():
         reference = _REFERENCE.fullmatch(unquote(text))
-        why = unset(reference[1]) if reference else known[field].get(text, ("", ""))[1]
-        if why:
-            line = f"{n} of {totals[label]} requests of {label!r} were sent without data: {why}"
-            if n / totals[label] > _BY_FAILURES * worst or text in ENDS:
-                faults.append(f"{line} ({text!r} in the {field})")
-            else:
-                share = format_number(100 * worst)
-                doubts.append(f"{line}, where up to {share} % of other requests had failed")
+        why = unset(reference[1]) if reference else looked_for[field].get(text, ("", ""))[1]
+        line = f"{n} of {totals[label]} requests of {label!r} were sent without data: {why}"
+        if why and (n / totals[label] > _BY_FAILURES * worst or text in ENDS):
+            faults.append(f"{line} ({text!r} in the {field})")
+        elif why:
+            share = format_number(100 * worst)
+            doubts.append(f"{line}, where up to {share} % of other requests had failed")
     return Unfilled(tuple(faults), tuple(doubts))

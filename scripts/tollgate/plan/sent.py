@@ -18,10 +18,9 @@ from lxml import etree
 
 from tollgate.plan import nodes
 from tollgate.plan.data_files import EOF, columns_of, ends, stops_threads
-from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, write
+from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, read_tree, write
 from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
-from tollgate.plan.variables import set_by
+from tollgate.plan.variables import running_expander_of, set_by
 
 #: Where a Response Assertion looks, as its element and its message say.
 REQUEST, HEADERS = "request data", "request headers"
@@ -62,9 +61,11 @@ _EDGE = re.compile(r"[\\\r\n]")
 Traces = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
-def traces(root: Element, folder: Path, expander: Expander) -> Traces:
-    """The texts that no request must hold. folder: from which JMeter reads data; what a file will
-    set that is not there yet is taken to have a value."""
+def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
+    """The texts that no request of a plan must hold. folder: from which JMeter reads data; what a
+    file will set that is not there yet is taken to have a value. Raises PlanError."""
+    root = read_tree(plan, properties)
+    expander = running_expander_of(root, properties)
     every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
     columns = [columns_of(it, folder, expander) for it in every if it.kind == CSV_DATA_SET]
     certain = {name for names in columns for name in names or ()}

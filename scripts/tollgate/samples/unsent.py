@@ -1,5 +1,5 @@
-"""Requests that never left JMeter, and answers that lead elsewhere or are accepted errors, by
-label."""
+"""Requests that never left JMeter, or not as they were meant, and answers that lead elsewhere or are
+accepted errors, by label."""
 
 from __future__ import annotations
 
@@ -30,3 +30,20 @@ def read_accepted_errors(store: Store) -> list[tuple[str, str, int]]:
         SELECT label, code, count(*) FROM samples
         WHERE ok AND NOT is_transaction AND regexp_full_match(code, '5[0-9][0-9]')
         GROUP BY ALL ORDER BY ALL""")
+
+
+def read_messages(store: Store, begin: str) -> list[tuple[str, str | None, bool, int]]:
+    """(label, message, whether it is a success, how many), Transaction Controllers' rows too.
+    message: of an assertion that failed, where it begins with `begin`; else None."""
+    return store.rows(
+        """
+        SELECT label, CASE WHEN starts_with(failure, ?) THEN failure END AS message, ok, count(*)
+        FROM samples GROUP BY ALL ORDER BY ALL""",
+        [begin],
+    )
+
+
+def read_most_threads(store: Store) -> int:
+    """How many threads were under way at once, 0 where the JTL does not say."""
+    ((most,),) = store.rows("SELECT max(threads) FROM samples")
+    return most or 0

@@ -26,11 +26,9 @@ from tollgate.base.text import java_escaped, java_property
 from tollgate.base.urls import Url
 from tollgate.plan import sent
 from tollgate.plan.inline import put_in_place, shares_fragments
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
-from tollgate.plan.variables import running_expander_of
 from tollgate.record.environment import GENERATOR
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad
@@ -132,9 +130,7 @@ class InstalledJMeter(JMeterExecutor):
         plan = Path(self.original_jmx)
         data = under_way(self.engine).executions[self.label].original or plan
         properties = {key: str(value) for key, value in self.properties.items()}
-        root = read_tree(plan, properties)
-        expander = running_expander_of(root, properties)
-        looked_for = sent.traces(root, data.absolute().parent, expander)
+        looked_for = sent.traces(plan, properties, data.absolute().parent)
         sent.watch(Path(self.modified_jmx), looked_for)
 
     def startup(self) -> None:
