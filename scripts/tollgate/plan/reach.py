@@ -17,8 +17,6 @@ from tollgate.plan.model import FLOW_CONTROL, ThreadGroup
 
 #: A Throughput Controller's style where its number is of executions, not percent.
 _TOTAL = "0"
-#: What a script calls to name a sample otherwise.
-_RENAMES = re.compile(r"[sS]ampleLabel")
 _TRANSACTION = "TransactionController"
 _IF, _WHILE = "IfController", "WhileController"
 #: What would compare in a language, and does not where JMeter only looks for a word.
@@ -30,8 +28,6 @@ def never_sent(
 ) -> dict[str, str]:
     """By the labels of samplers and Transaction Controllers of which none can be sent, why not.
     groups: the plan's, as read. running, labels: as in variables.py."""
-    if any(it.is_script_with(_RENAMES) or it.is_script_in_a_file for it in root.walk()):
-        return {}
     reasons: dict[str, str] = {}
     sent: set[str] = set()
     for group, element in zip(groups, root.thread_groups, strict=True):

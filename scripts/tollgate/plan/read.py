@@ -98,17 +98,21 @@ class _Reader:
         stops = stops_of(self._root, self._at_start)
         elements = zip(self._root.thread_groups, stops, strict=True)
         groups = tuple(replace(self._group(it, scope), stops=stops) for it, stops in elements)
+        may_rename = self._has_script_with(_RENAME)
+        off = {} if may_rename else never_sent(self._root, groups, self._expander, self._labels)
         return Plan(
             path=self._path,
             groups=groups,
             is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
-            may_ignore=any(
-                each.is_script_with(_IGNORE) or each.is_script_in_a_file
-                for each in self._root.walk()
-            ),
-            may_rename=any(each.is_script_with(_RENAME) for each in self._root.walk()),
-            never_sent=never_sent(self._root, groups, self._expander, self._labels),
+            may_ignore=self._has_script_with(_IGNORE),
+            may_rename=may_rename,
+            never_sent=off,
         )
+
+    def _has_script_with(self, words: re.Pattern[str]) -> bool:
+        """Whether a script does so, or one in a file may."""
+        every = self._root.walk()
+        return any(it.is_script_with(words) or it.is_script_in_a_file for it in every)
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
         fields = Fields(element, self._at_start)
