@@ -121,21 +121,14 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
     # What showed how much the generator can send, no service was asked for.
     labels = {it: data for it, data in waits.labels.items() if not (searched and it[0] == NOTHING)}
     sent = unfilled(samples)
+    doubts = (*silent.doubts, *early.doubts, *sent.doubts, *waits.notes)
     seen_problems = (*watched.problems, *steps_seen(planned))
     facts = replace(
         facts,
         workers=watched.counts,
         worker_events=events_left(watched.events, resources.outages),
         machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
-        notes=(
-            *facts.notes,
-            *silent.doubts,
-            *early.doubts,
-            *sent.doubts,
-            *waits.notes,
-            *not_followed(samples),
-            *accepted_errors(store),
-        ),
+        notes=(*facts.notes, *doubts, *not_followed(samples), *accepted_errors(store)),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
         cut_off_line=jtl.cut_line,
         silent=silent.faults,

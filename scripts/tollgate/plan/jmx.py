@@ -19,10 +19,8 @@ from tollgate.plan.expressions import Expander
 from tollgate.plan.model import FLOW_CONTROL
 
 CSV_DATA_SET = "CSVDataSet"
-_SIMPLE = (
-    *("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp"),
-    "FloatProperty",  # of a Throughput Controller
-)
+_SIMPLE = tuple(f"{it}Prop" for it in ("string", "int", "long", "float", "double", "bool"))
+_SIMPLE += ("FloatProperty",)  # of a Throughput Controller
 #: Where a row of a table has the name of its value.
 _ROW_NAMES = {"Argument.value": "Argument.name", "Header.value": "Header.name"}
 
@@ -40,6 +38,11 @@ def is_sampler_kind(kind: str) -> bool:
     """Whether elements of a tag, without its package, are samplers, a Flow Control Action
     included."""
     return kind.endswith(_SAMPLER_ENDINGS) and kind != "ParallelSampler"
+
+
+def is_script_kind(kind: str) -> bool:
+    """Whether elements of a tag, without its package, hold a script."""
+    return kind.startswith(_SCRIPTS)
 
 
 class PlanError(UserError, ValueError):
@@ -81,7 +84,7 @@ class Element:
 
     @property
     def is_script(self) -> bool:
-        return self.kind.startswith(_SCRIPTS)
+        return is_script_kind(self.kind)
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Requests that never left JMeter, or not as they were meant, and answers that lead elsewhere or are
-accepted errors, by label."""
+"""Requests that never left JMeter, or not as they were meant, and answers that lead elsewhere or
+are accepted errors, by label."""
 
 from __future__ import annotations
 

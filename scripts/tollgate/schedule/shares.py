@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from tollgate.base.text import format_number
+from tollgate.plan.jmx import is_script_kind
 from tollgate.plan.model import Plan, Sampler, ThreadGroup
 from tollgate.plan.sessions import may_stop
 
@@ -23,7 +24,6 @@ from tollgate.plan.sessions import may_stop
 _FAR = 0.5
 #: How rarely chance alone may do that.
 _CHANCE = 1e-6
-_SCRIPTS = ("JSR223", "BeanShell", "BSF")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _together(plan: Plan, group: ThreadGroup, counts: Mapping[str, int]) -> Iter
     everyone = [it for other in plan.groups for it in other.samplers]
     for sampler in group.samplers:
         label = sampler.label.text
-        is_row = sampler.leaves_a_row and not sampler.kind.startswith(_SCRIPTS)
+        is_row = sampler.leaves_a_row and not is_script_kind(sampler.kind)
         is_alone = [it.label.matches(label) for it in everyone].count(True) == 1
         unknown = [at for at, it in enumerate(sampler.controllers) if it.share is None]
         begin = unknown[-1] + 1 if unknown else 0
