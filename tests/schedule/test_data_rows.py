@@ -26,7 +26,7 @@ def short(tmp_path):
         root = read_tree(path, properties)
         expander = running_expander_of(root, properties)
         found = short_files(read_plan(path, properties), root, tmp_path, expander, until_s)
-        return [(it.file.name, it.rows, it.need) for it in found]
+        return [(it.feed.file.name, it.rows, it.need) for it in found]
 
     return find
 

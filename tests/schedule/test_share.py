@@ -9,13 +9,14 @@ import pytest
 from support import ROOT
 from tollgate.forecast.load import arrival_counts, load_steps, schedule_text, shared_forecast
 from tollgate.forecast.model import Forecast, ForecastStep
+from tollgate.plan.data_files import Feed
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties, shared_schedule
-from tollgate.schedule.share_rows import COPY, SPLIT, Feed, read_feeds, records_of, share_of_rows
+from tollgate.schedule.share_rows import COPY, SPLIT, read_feeds, records_of, share_of_rows
 
 CHECK = ROOT / "plans" / "check.jmx"
 
@@ -215,5 +216,5 @@ def test_rows_are_what_jmeter_reads():
 def test_every_data_file_of_the_plans_is_named_by_a_property(name):
     path = ROOT / "plans" / f"{name}.jmx"
     feeds = read_feeds(path, {})
-    assert [each.property for each in feeds] == [f"{name}_data" for name in LABELS]
+    assert [each.named_by for each in feeds] == [f"{name}_data" for name in LABELS]
     assert all(each.file.is_file() and each.is_headed for each in feeds)

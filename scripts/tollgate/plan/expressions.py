@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+#: A value that a property alone says.
+PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
 #: Characters of a text that is expanded, before and after, and how deep calls stand in calls.
 _LONGEST, _DEEPEST = 100_000, 8
 #: Characters that mean themselves wherever they stand.

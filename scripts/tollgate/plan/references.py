@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tollgate.base.text import closest, some_of
-from tollgate.plan.data_files import columns_of, may_be_written
+from tollgate.plan.data_files import feed_of, may_be_written
 from tollgate.plan.expressions import ExpandedText, Expander, unknown
 from tollgate.plan.jmx import Element
 from tollgate.plan.variables import set_by
@@ -172,7 +172,7 @@ class _Set:
         if element.kind == "CookieManager":
             self.families.add("COOKIE")
         if "CSVDataSet" in element.kind:
-            columns = None if stale else columns_of(element, folder, expander)
+            columns = None if stale else feed_of(element, folder, expander).columns
             self.names.update(columns or ())
             self.may_be_any |= columns is None
         self.may_be_any |= _may_set_any(element)

@@ -17,7 +17,7 @@ from urllib.parse import quote, quote_plus
 from lxml import etree
 
 from tollgate.plan import nodes
-from tollgate.plan.data_files import EOF, columns_of, ends, stops_threads
+from tollgate.plan.data_files import EOF, feed_of, knows_of_ends
 from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, read_tree, write
 from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
 from tollgate.plan.variables import running_expander_of, set_by
@@ -66,36 +66,39 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
     file will set that is not there yet is taken to have a value. Raises PlanError."""
     root = read_tree(plan, properties)
     expander = running_expander_of(root, properties)
-    every, found = [*root.walk()], {REQUEST: {}, HEADERS: {}}
-    columns = [columns_of(it, folder, expander) for it in every if it.kind == CSV_DATA_SET]
-    certain = {name for names in columns for name in names or ()}
+    every, looked_for = [*root.walk()], {REQUEST: {}, HEADERS: {}}
+    feeds = [feed_of(it, folder, expander) for it in every if it.kind == CSV_DATA_SET]
+    columns = {feed: feed.columns for feed in feeds}
+    certain = {name for names in columns.values() for name in names or ()}
     certain.update(name for it in every if it.kind in _CERTAIN for name in _names(it))
     at_times = {name for it in every if it.kind not in _CERTAIN for name in set_by(it)}
-    feeds = [it for it in every if ends(it, expander) and not stops_threads(it, expander)]
-    if any(EOF in text for it in every for _, _, text in it.references):
-        feeds = []  # the plan knows of the end
-    ending = [columns_of(it, folder, expander) for it in feeds]
-    may_end = {name for names in ending for name in names or ()}
+    ending = [it for it in feeds if it.ends and not it.stops_threads and not knows_of_ends(root)]
+    may_end = {name for feed in ending for name in columns[feed] or ()}
+    any_may_end = any(columns[feed] is None for feed in ending)
+    any_may_be_set = None in columns.values()
     senders, left = [it for it in every if it.kind in _SENDING], left_in_tables(root)
-    for each in senders:
-        where = found[HEADERS if each.kind == "HeaderManager" else REQUEST]
-        for name in variables_in(each):
-            may_be_unset = name in at_times or not (None in columns or PREDEFINED.match(name))
+    for sender in senders:
+        texts = looked_for[_field(sender)]
+        for name in variables_in(sender):
+            may_be_unset = name in at_times or not (any_may_be_set or PREDEFINED.match(name))
             if may_be_unset and name not in certain and "${" not in name:
                 shows = name, unset(name)
-                where |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
-            if name in may_end or (None in ending and name not in certain):
-                shows = "", f"{feeds[0].title} was at the end of its file"
-                where |= dict.fromkeys(ENDS, shows)
-        for text, why in _unevaluated(each, left, certain | at_times):
-            where |= dict.fromkeys((text, quote(text)), ("", why))
-    for each in every:
-        for name, default in _defaults(each):
-            shows = name, f"{default!r} is the default of {each.title}, which found no ${{{name}}}"
-            for reader in senders:
-                where = found[HEADERS if reader.kind == "HeaderManager" else REQUEST]
-                where |= dict.fromkeys(_in_place(reader, name, default), shows)
-    return found
+                texts |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
+            if name in may_end or (any_may_end and name not in certain):
+                texts |= dict.fromkeys(ENDS, ("", f"{ending[0].title} was at the end of its file"))
+        for text, why in _unevaluated(sender, left, certain | at_times):
+            texts |= dict.fromkeys((text, quote(text)), ("", why))
+    for element in every:
+        for name, default in _defaults(element):
+            why = f"{default!r} is the default of {element.title}, which found no ${{{name}}}"
+            for sender in senders:
+                texts = _in_place(sender, name, default)
+                looked_for[_field(sender)] |= dict.fromkeys(texts, (name, why))
+    return looked_for
+
+
+def _field(sender: Element) -> str:
+    return HEADERS if sender.kind == "HeaderManager" else REQUEST
 
 
 def _unevaluated(

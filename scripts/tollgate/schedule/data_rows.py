@@ -11,19 +11,13 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.plan.data_files import (
-    EOF,
-    ends,
-    file_of,
-    may_be_written,
-    rows_of,
-    stops_threads,
-)
+from tollgate.plan.data_files import Feed, feed_of, knows_of_ends, may_be_written
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import CSV_DATA_SET, Element
 from tollgate.plan.model import PLAIN_CONTROLLERS, Plan, ThreadGroup
@@ -39,16 +33,15 @@ _BY_GROUP, _BY_THREAD = "shareMode.group", "shareMode.thread"
 class ShortFile:
     """A file with fewer rows than are taken of it."""
 
-    element: Element
-    file: Path
+    feed: Feed
     rows: int
     need: int
 
     def __str__(self) -> str:
-        file, more = os.path.normpath(self.file), self.need - self.rows
+        file, more = os.path.normpath(self.feed.file), self.need - self.rows
         return (
             f"{file} has {self.rows} rows, and the load takes {self.need} of them for "
-            f"{self.element.title}: have it begin anew at its end ('Recycle on EOF', or "
+            f"{self.feed.title}: have it begin anew at its end ('Recycle on EOF', or "
             f"`loop: true` of data-sources), or add {more} rows"
         )
 
@@ -59,28 +52,27 @@ def short_files(
     """Files of CSV Data Sets that do not begin anew and have too few rows. folder: from which
     JMeter reads them. expander: knows what the run will. until_s: when the load may end at the
     earliest."""
-    conditions = (text for it in root.walk() for _, _, text in it.references)
-    if may_be_written(root) or any(EOF in text for text in conditions):
-        return []  # which knows of the end
-    needs: dict[object, int] = {}
-    feeds: dict[object, tuple[Element, Path]] = {}
+    if may_be_written(root) or knows_of_ends(root):
+        return []
+    needs: Counter[object] = Counter()
+    feeds: dict[object, Feed] = {}
     schedules = dict(schedules_of(plan)[1])
+    around = [it for it in root.active if it.kind == CSV_DATA_SET]
     for place, (group, element) in enumerate(zip(plan.groups, root.thread_groups, strict=True)):
-        around = [it for it in root.active if it.kind == CSV_DATA_SET]
-        for feed in (*around, *_feeds([element])):
-            need = _rows_taken(group, schedules.get(place), stops_threads(feed, expander), until_s)
-            mode = expander.expand(feed.props.get("shareMode", "")).value
-            file = file_of(feed, folder, expander)
-            if not (need and file and ends(feed, expander)) or mode is None:
+        for number, each in enumerate((*around, *_feeds([element]))):
+            feed = feed_of(each, folder, expander)
+            need = _rows_taken(group, schedules.get(place), feed.stops_threads, until_s)
+            if not (need and feed.is_there and feed.ends) or feed.mode is None:
                 continue
-            if mode == _BY_THREAD:
+            own = place if feed.mode == _BY_GROUP else feed.mode
+            if feed.mode == _BY_THREAD:
+                own = place, number
                 need = 1 if group.is_open_model else math.ceil(need / (group.threads or need))
-            own = (place, id(feed)) if mode == _BY_THREAD else place if mode == _BY_GROUP else mode
-            key = own, file.resolve()
-            needs[key] = needs.get(key, 0) + need
-            feeds.setdefault(key, (feed, file))
-    found = (ShortFile(*feed, rows_of(*feed), needs[key]) for key, feed in feeds.items())
-    return [it for it in found if it.rows < it.need]
+            key = own, feed.file.resolve()
+            needs[key] += need
+            feeds.setdefault(key, feed)
+    files = (ShortFile(feed, feed.count(), needs[key]) for key, feed in feeds.items())
+    return [it for it in files if it.rows < it.need]
 
 
 def _feeds(elements: list[Element]) -> Iterator[Element]:

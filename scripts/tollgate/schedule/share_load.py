@@ -7,11 +7,10 @@ Group by its schedule and its seed, a closed loop by its threads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from tollgate.plan.arrivals import PreciseThroughput
-from tollgate.plan.expressions import Expander
+from tollgate.plan.expressions import PROPERTY, Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import LOOPING, PRECISE_THROUGHPUT, Plan, ThreadGroup
 from tollgate.plan.read import expander_of
@@ -20,8 +19,6 @@ from tollgate.schedule.grammar import ScheduleError, decimal, random_arrivals
 from tollgate.schedule.open_model import Ramp, ramps_of
 from tollgate.schedule.share import Share, ShareError
 
-#: A value that a property alone says.
-PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
 _THREADS = "ThreadGroup.num_threads"
 _SCHEDULE, _SEED = "OpenModelThreadGroup.schedule", "OpenModelThreadGroup.random_seed"
 

@@ -9,31 +9,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import CSV_DATA_SET, Element, read_tree
+from tollgate.plan.data_files import Feed, feed_of
+from tollgate.plan.jmx import CSV_DATA_SET, read_tree
 from tollgate.plan.read import expander_of
 from tollgate.schedule.share import Share, ShareError
-from tollgate.schedule.share_load import PROPERTY
 
 COPY, SPLIT = "copy", "split"
 HOW = (COPY, SPLIT)
-
-
-@dataclass(frozen=True)
-class Feed:
-    """A CSV Data Set. file: as JMeter finds it. property: that names it, empty where none does.
-    is_headed: its first row names columns. is_quoted: quotes may hold line breaks."""
-
-    name: str
-    file: Path
-    property: str
-    is_headed: bool
-    is_quoted: bool
-    encoding: str
 
 
 def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
@@ -41,28 +26,12 @@ def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
     ShareError and PlanError."""
     root, folder = read_tree(plan, given), plan.absolute().parent
     expander = expander_of(root, given)
-    feeds = [_feed(it, folder, expander) for it in root.walk() if it.kind == CSV_DATA_SET]
-    firsts = {it.property: it for it in reversed(feeds)}
-    return [it for it in feeds if not it.property or firsts[it.property] is it]
-
-
-def _feed(element: Element, folder: Path, expander: Expander) -> Feed:
-    """folder: of the plan, from which JMeter reads relative names."""
-
-    def value(name: str) -> str:
-        return (expander.expand(element.props.get(name, "")).value or "").strip()
-
-    if not value("filename"):
-        raise ShareError(f"which file {element.title} reads is not known before the run")
-    named = PROPERTY.fullmatch(element.props["filename"].strip())
-    return Feed(
-        name=element.title,
-        file=folder / value("filename"),
-        property=named[1] if named else "",
-        is_headed=not value("variableNames") or value("ignoreFirstLine") == "true",
-        is_quoted=value("quotedData") == "true",
-        encoding=value("fileEncoding") or "UTF-8",
-    )
+    feeds = [feed_of(it, folder, expander) for it in root.walk() if it.kind == CSV_DATA_SET]
+    for feed in feeds:
+        if feed.file is None:
+            raise ShareError(f"which file {feed.title} reads is not known before the run")
+    firsts = {it.named_by: it for it in reversed(feeds)}
+    return [it for it in feeds if not it.named_by or firsts[it.named_by] is it]
 
 
 def records_of(text: str, is_quoted: bool) -> list[str]:
@@ -102,7 +71,7 @@ def read_rows(feed: Feed, share: Share, how: str) -> str:
         with feed.file.open(encoding=feed.encoding, newline="") as file:
             text = file.read()
     except (OSError, ValueError, LookupError) as problem:
-        raise ShareError(f"{feed.file} of {feed.name} can't be read: {problem}") from None
+        raise ShareError(f"{feed.file} of {feed.title} can't be read: {problem}") from None
     return share_of_rows(feed, text, share, how)
 
 
@@ -117,4 +86,4 @@ def write_rows(feed: Feed, rows: str, folder: Path) -> Path:
 
 def row_file(feed: Feed) -> str:
     """What the engine's own file is called."""
-    return f"{feed.property}.csv"
+    return f"{feed.named_by}.csv"

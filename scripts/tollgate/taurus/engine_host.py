@@ -19,11 +19,12 @@ from pathlib import Path
 from tollgate.base.paths import STATE, SUITE
 from tollgate.base.text import UserError
 from tollgate.install.tools import jmeter_home
+from tollgate.plan.data_files import Feed
 from tollgate.plan.jmx import PlanError
 from tollgate.record.environment import java_version, jmeter_version
 from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError
-from tollgate.schedule.share_rows import HOW, Feed, read_feeds, read_rows, write_rows
+from tollgate.schedule.share_rows import HOW, read_feeds, read_rows, write_rows
 
 KEYSTORE = STATE / "engines.keystore"
 #: Where each engine of this suite keeps its rows and its log.
@@ -163,7 +164,7 @@ def place(share: Share, plans: Path, folder: Path) -> None:
     for path in sorted(plans.glob("*.jmx")):
         with contextlib.suppress(PlanError, ShareError):
             for feed in read_feeds(path, {}):
-                seen.setdefault(feed.property, feed)
+                seen.setdefault(feed.named_by, feed)
     for name, feed in seen.items():
         for how in HOW if name else ():
             with contextlib.suppress(ShareError):

@@ -22,12 +22,13 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
 from tollgate.base.urls import Url
+from tollgate.plan.data_files import Feed
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 from tollgate.record.manifest import ShareRecord
 from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
-from tollgate.schedule.share_rows import Feed, read_feeds, row_file
+from tollgate.schedule.share_rows import read_feeds, row_file
 from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host, engine_probe
 from tollgate.taurus.divided import EnginePart, RemoteEngine
@@ -124,7 +125,7 @@ class RemoteLoad:
                 found = engine_probe.hash_of(feed.file.read_bytes())
             except OSError as problem:
                 raise engine_host.EngineError(
-                    f"{feed.file} of {feed.name} can't be read: {problem.strerror}"
+                    f"{feed.file} of {feed.title} can't be read: {problem.strerror}"
                 ) from None
             hashes = {share.number: found for share in shares}
             files[_remote_path(feed.file, path.absolute().parent)] = hashes
@@ -170,7 +171,7 @@ class RemoteLoad:
         if not self.parts.get(execution):
             return
         rows = self.parts[execution][0].rows
-        files = {feed.property: self._row_path(feed) for feed, _ in rows}
+        files = {feed.named_by: self._row_path(feed) for feed, _ in rows}
         try:
             text = for_engines(plan.read_text("utf-8"), sorted(self._own_names(execution)), files)
         except ValueError as problem:

@@ -87,8 +87,8 @@ class Sharing:
         part = part_of(engine, scenario, prepared, self.share, self.rows)
         folder = Path(engine.artifacts_dir).absolute() / DATA
         for feed, text in part.rows:
-            part.own[feed.property] = str(share_rows.write_rows(feed, text, folder))
-            data[feed.property] = digest(feed.file)
+            part.own[feed.named_by] = str(share_rows.write_rows(feed, text, folder))
+            data[feed.named_by] = digest(feed.file)
         prepared.forecast = part.forecast
         prepared.undivided_properties = part.undivided
         scenario.merge({"properties": part.own})
@@ -116,17 +116,17 @@ def part_of(
     """how: rows are shared. Raises ShareError, PlanError."""
     given, path = scenarios.given_properties(engine.config, scenario), scenarios.script_of(scenario)
     feeds = share_rows.read_feeds(path, given)
-    shared = [it for it in feeds if not it.property]
+    shared = [it for it in feeds if not it.named_by]
     if shared and how == SPLIT:
         raise ShareError(
-            f"{shared[0].name} names its file without a property, so that all engines would "
+            f"{shared[0].title} names its file without a property, so that all engines would "
             f"send its rows: write ${{__P(NAME,{shared[0].file.name})}} as its file name"
         )
     whole = prepared.forecast
     return EnginePart(
         given,
         own=shared_properties(read_plan(path, given), read_tree(path, given), given, share),
-        rows=[(it, share_rows.read_rows(it, share, how)) for it in feeds if it.property],
+        rows=[(it, share_rows.read_rows(it, share, how)) for it in feeds if it.named_by],
         shared=shared,
         forecast=whole and replace(whole, steps=shared_forecast(whole.steps, share)),
     )
