@@ -5,7 +5,7 @@ import base64
 import pytest
 import yaml
 
-from e2e.bzt_run import LENIENT, Run
+from e2e.bzt_run import LENIENT, Run, seconds
 from e2e.comparing import SHORT as QUICK_SHORT
 from support.http_server import Handler, serving
 from support.project_copy import copy_project, new_target
@@ -33,13 +33,6 @@ WRITTEN = {
 }
 #: Of errors some dozens of answers tell enough.
 QUICK = (*QUICK_SHORT, "modules.compare.gates=errors", "modules.jmeter.properties.period=100")
-SHORT = {
-    "modules": {
-        "verdict": LENIENT,
-        "stop-when-decided": {"budget": "off"},
-        "jmeter": {"properties": {"warmup": 1, "measured": 4}},
-    }
-}
 
 
 class Service(Handler):
@@ -103,9 +96,9 @@ def ran(tmp_path_factory):
         made = new_target(suite, "shop", "--from", recording(folder / "shop.har", url))
         assert made.returncode == 0, made.stderr
         server.asked.clear()
-        config = SHORT | {"scenarios": {"shop": {"rate": "3/s"}}}
+        config = {"modules": {"verdict": LENIENT}, "scenarios": {"shop": {"rate": "3/s"}}}
         given = {"config": config, "alias": "shop", "root": suite, "dashboards": True}
-        run = Run(folder, **given, **SECRETS).end_cleanly()
+        run = Run(folder, *seconds(1, 4), **given, **SECRETS).end_cleanly()
         yield run, server, made, suite
 
 

@@ -9,19 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from e2e.bzt_run import LENIENT, Run
+from e2e.bzt_run import LENIENT, Run, seconds
 from support.http_server import Handler, serving
 from support.project_copy import copy_project, new_target
 from support.recordings import entry, har
 
-SHORT = {
-    "modules": {
-        "verdict": LENIENT,
-        "stop-when-decided": {"budget": "off"},
-        "jmeter": {"properties": {"warmup": 1, "measured": 4}},
-    },
-    "scenarios": {"shop": {"rate": "3/s"}},
-}
+CONFIG = {"modules": {"verdict": LENIENT}, "scenarios": {"shop": {"rate": "3/s"}}}
 FORM = '<form><input name="csrf" type="hidden" value="{}"></form>'
 
 
@@ -103,7 +96,7 @@ def ran(tmp_path_factory):
         own = f"http://127.0.0.1:{server.server_port}"
         made = new_target(suite, "shop", "--from", recording(folder / "shop.har", own))
         assert made.returncode == 0, made.stderr
-        run = Run(folder, config=SHORT, alias="shop", root=suite).end_cleanly()
+        run = Run(folder, *seconds(1, 4), config=CONFIG, alias="shop", root=suite).end_cleanly()
         yield run, server, (suite / "taurus.yml").read_text()
 
 

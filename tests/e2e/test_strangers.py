@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, unquote, unquote_plus
 import pytest
 import yaml
 
-from e2e.bzt_run import LENIENT, Run
+from e2e.bzt_run import LENIENT, Run, seconds
 from support import strangers
 from support.http_server import Handler, serving
 from support.project_copy import copy_project, new_target
@@ -16,13 +16,6 @@ from support.strangers import EVALUATED, SPELLINGS
 
 #: What the service gives where the recording has a token.
 OTHER = "given-by-the-service"
-CONFIG = {
-    "modules": {
-        "verdict": LENIENT,
-        "stop-when-decided": {"budget": "off"},
-        "jmeter": {"properties": {"warmup": 1, "measured": 5}},
-    }
-}
 
 
 def text(place):
@@ -62,10 +55,11 @@ def ran(tmp_path_factory):
         scenarios = yaml.safe_load((suite / "taurus.yml").read_text())["scenarios"]
         own = scenarios["recorded"]
         added = {it: own[it] for it in ("requests", "cookies", "environment")}
-        config = CONFIG | {"scenarios": {"described": added}}
+        config = {"modules": {"verdict": LENIENT}, "scenarios": {"described": added}}
         names = [*scenarios["described"]["environment"], *own["environment"]]
         secrets = dict.fromkeys(names, "held-by-the-environment")
-        run = Run(folder, config=config, alias="described", root=suite, **secrets).end_cleanly()
+        given = {"config": config, "alias": "described", "root": suite, **secrets}
+        run = Run(folder, *seconds(1, 5), **given).end_cleanly()
     return run, server.sent, suite
 
 
