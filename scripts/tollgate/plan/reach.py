@@ -14,9 +14,8 @@ from tollgate.plan.data_files import EOF
 from tollgate.plan.expressions import ExpandedText, Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import FLOW_CONTROL, ThreadGroup
+from tollgate.plan.sessions import BY_NUMBER
 
-#: A Throughput Controller's style where its number is of executions, not percent.
-_TOTAL = "0"
 _TRANSACTION = "TransactionController"
 _IF, _WHILE = "IfController", "WhileController"
 #: What would compare in a language, and does not where JMeter only looks for a word.
@@ -67,7 +66,7 @@ def _off(element: Element, expander: Expander) -> str:
         is_false |= _is_word(element) and kind == _IF and not _may_be(condition, "true")
         what = "has a condition that is always false" if is_false else ""
     elif kind == "ThroughputController":
-        is_total = element.props.get(f"{kind}.style") == _TOTAL
+        is_total = element.props.get(f"{kind}.style", "") in BY_NUMBER
         name = "maxThroughput" if is_total else "percentThroughput"
         what = f"has a share of 0{'' if is_total else ' %'}" if is_zero(f"{kind}.{name}") else ""
     return what and f"{element.title} {what}"

@@ -60,7 +60,9 @@ _PER_USER = re.compile(r"(\$\{__counter\(\s*)true\b", re.IGNORECASE)
 _COUNTS_TURNS = re.compile(r"\$\{__iterationNum\b|\$\{__jm__|\bgetIteration\(\)")
 _RESET = "CounterConfig.reset_on_tg_iteration"
 _PERCENT = "ThroughputController.percentThroughput"
-_STYLE, _BY_NUMBER = "ThroughputController.style", ("", "0")
+_STYLE = "ThroughputController.style"
+#: That of one whose number is of executions, not percent.
+BY_NUMBER = ("", "0")
 #: By which threads tell each other something.
 _SHARED = re.compile(r"__setProperty\(|\bprops\s*\.\s*(?:put|setProperty)\s*\(")
 
@@ -190,7 +192,7 @@ def why_of_a_thread(element: etree._Element) -> str:
     """Why an element means nothing where each arrival is a user of its own, and what to do; empty
     where it does."""
     kind = nodes.kind(element)
-    if kind == "ThroughputController" and _text(element, _STYLE) in _BY_NUMBER:
+    if kind == "ThroughputController" and _text(element, _STYLE) in BY_NUMBER:
         return "it runs a number of times in all, and arrivals go on: choose Percent Executions"
     if kind == "WeightedSwitchController" and _text(element, "isRandomChoice") != "true":
         return "it deals by the turns of one thread: give each of its requests a label and a weight"
@@ -206,7 +208,7 @@ def share_of(controller: Element, expander: Expander) -> float | None:
     kind, props = controller.kind, controller.props
     if kind in PLAIN_CONTROLLERS or kind == "RandomOrderController":
         return 1.0
-    if kind == "ThroughputController" and props.get(_STYLE, "") not in _BY_NUMBER:
+    if kind == "ThroughputController" and props.get(_STYLE, "") not in BY_NUMBER:
         try:
             percent = float(expander.expand(props.get(_PERCENT, "")).value or "")
         except ValueError:
