@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from support import jmx_text as jmx
 from tollgate.plan import data_files
-from tollgate.plan.jmx import read_tree
-from tollgate.plan.variables import running_expander_of
 
 NAMES = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
 #: How a plan may name a file: with the properties of the run and the variables of the plan.
@@ -95,24 +93,19 @@ def test_a_row_that_jmeter_would_fill_with_what_was_before_is_refused(tmp_path, 
     text, props, line = ROWS[what]
     header = "" if "\t" in text or ";" in text else "user,key\n"
     (tmp_path / "users.csv").write_text(header + text)
-    path = tmp_path / "own.jmx"
     users = feed("users.csv", **{"recycle": "true", **props})
-    path.write_text(jmx.plan(users, jmx.group(jmx.get("a", "/${user}/${key}"))))
-    root = read_tree(path, {})
-    lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
+    tree = jmx.tree(tmp_path, users, jmx.group(jmx.get("a", "/${user}/${key}")))
+    lines = [*data_files.broken_rows(*tree)]
     assert len(lines) == (1 if line else 0)
     assert line in "".join(lines)
 
 
 def test_a_file_that_is_quoted_throughout_is_refused_unless_the_plan_says_so(tmp_path):
     (tmp_path / "users.csv").write_text('"user","key"\n"ann","1"\n')
-    path = tmp_path / "own.jmx"
     for quoted, many in (("false", 1), ("true", 0)):
         users = feed("users.csv", recycle="true", quotedData=quoted)
-        path.write_text(jmx.plan(users, jmx.group(jmx.get("a", "/${user}"))))
-        root = read_tree(path, {})
-        lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
-        assert len(lines) == many
+        tree = jmx.tree(tmp_path, users, jmx.group(jmx.get("a", "/${user}")))
+        assert len([*data_files.broken_rows(*tree)]) == many
 
 
 def test_rows_of_a_file_that_nothing_reads_or_that_the_run_writes_are_not_looked_at(tmp_path):
@@ -120,9 +113,6 @@ def test_rows_of_a_file_that_nothing_reads_or_that_the_run_writes_are_not_looked
     users, reader = feed("users.csv", recycle="true"), jmx.group(jmx.get("a", "/${key}"))
     write = jmx.posted("${__StringToFile(users.csv,ann)}", "a")
     setup = jmx.group(write, kind="SetupThreadGroup", name="setup")
-    path = tmp_path / "own.jmx"
     for elements, many in (([users], 1), ([jmx.fragment(users)], 0), ([users, setup], 0)):
-        path.write_text(jmx.plan(*elements, reader))
-        root = read_tree(path, {})
-        lines = [*data_files.broken_rows(root, tmp_path, running_expander_of(root, {}))]
-        assert len(lines) == many
+        tree = jmx.tree(tmp_path, *elements, reader)
+        assert len([*data_files.broken_rows(*tree)]) == many

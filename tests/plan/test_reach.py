@@ -1,26 +1,19 @@
 """Labels of a plan that no run of it can send."""
 
 import random
+from functools import partial
 
 import pytest
 
 from support import jmx_text as jmx
 from tollgate.criteria.grammar import parse
 from tollgate.gather.context import EvidenceError, refuse_never_sent
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.reach import uncompared
-from tollgate.plan.read import read_plan
-from tollgate.plan.variables import running_expander_of
 
 
 @pytest.fixture
 def read(tmp_path):
-    def make(*children, properties=(), **variables):
-        path = tmp_path / "own.jmx"
-        path.write_text(jmx.plan(*children, **variables))
-        return read_plan(path, dict(properties))
-
-    return make
+    return partial(jmx.read, tmp_path)
 
 
 def condition(kind, text):
@@ -165,11 +158,8 @@ COMPARED = [
 def test_a_comparison_that_jmeter_does_not_make_is_refused_where_it_is_about_requests(
     tmp_path, controller
 ):
-    path = tmp_path / "own.jmx"
-    path.write_text(jmx.plan(jmx.group(jmx.regex("n", "(.+)"), controller)))
-    root = read_tree(path, {})
-    lines = [*uncompared(root, running_expander_of(root, {}))]
-    assert len(lines) == (controller in NOT_COMPARED)
+    root, _, running = jmx.tree(tmp_path, jmx.group(jmx.regex("n", "(.+)"), controller))
+    assert len([*uncompared(root, running)]) == (controller in NOT_COMPARED)
 
 
 def test_what_an_expression_lets_in_is_the_word_true_in_any_case(read):

@@ -5,17 +5,12 @@ import random
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.plan.jmx import read_tree
 from tollgate.plan.references import unset
-from tollgate.plan.variables import running_expander_of
 
 
 def unset_names(tmp_path, *children, **variables):
     """(name, other groups that set it) of each reference of the plan that is refused."""
-    path = tmp_path / "own.jmx"
-    path.write_text(jmx.plan(*children, **variables))
-    root = read_tree(path, {})
-    return [(it.name, it.groups) for it in unset(root, tmp_path, running_expander_of(root, {}))]
+    return [(it.name, it.groups) for it in unset(*jmx.tree(tmp_path, *children, **variables))]
 
 
 def reads(*texts, name="read"):
@@ -221,10 +216,8 @@ def test_what_an_included_fragment_reads_counts_where_it_is_included(tmp_path):
 
 
 def test_the_line_names_the_element_and_what_was_meant(tmp_path):
-    path = tmp_path / "own.jmx"
-    path.write_text(jmx.plan(jmx.group(reads("${pge}", name="list")), page="1"))
-    root = read_tree(path, {})
-    (line,) = map(str, unset(root, tmp_path, running_expander_of(root, {})))
+    read = jmx.group(reads("${pge}", name="list"))
+    (line,) = map(str, unset(*jmx.tree(tmp_path, read, page="1")))
     assert "HTTPSamplerProxy 'list'" in line
     assert "did you mean ${page}?" in line
 

@@ -8,7 +8,6 @@ import pytest
 from support import jmx_text as jmx
 from support import jtl_rows
 from support.simulated import expected_schedules
-from tollgate.plan.read import read_plan
 from tollgate.samples import single
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.single import SampleBatches
@@ -25,18 +24,12 @@ def plan(tmp_path):
     """Two open models, one with two labels by turns and one that follows them, the other with a
     label that is made up at run time; and a timer."""
     either = jmx.element("RandomController", "either", [jmx.sampler("a1"), jmx.sampler("a2")])
-    return planned(
+    return jmx.read(
         tmp_path,
         jmx.open_group(either, jmx.sampler("after"), name="one"),
         jmx.open_group(jmx.sampler("b${noun}"), name="two", seed=9),
         jmx.group(jmx.sampler("paced", jmx.timer(throughput=10, duration=10)), name="three"),
     )
-
-
-def planned(folder, *groups):
-    path = folder / "plan.jmx"
-    path.write_text(jmx.plan(*groups))
-    return read_plan(path, {})
 
 
 def written(folder, lines, tail=""):
@@ -181,7 +174,7 @@ def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan
 @pytest.fixture
 def overlapping(tmp_path):
     """Two open models and a closed loop, whose labels all fit the first one's."""
-    return planned(
+    return jmx.read(
         tmp_path,
         jmx.open_group(jmx.sampler("GET ${path}"), name="one"),
         jmx.open_group(jmx.sampler("GET /b${noun}"), name="één", seed=9),
@@ -234,5 +227,5 @@ def test_samples_of_several_jmeters_are_a_problem_and_give_no_response_time(plan
 def test_samples_of_several_jmeters_that_follow_no_schedule_are_no_problem(tmp_path):
     path = written(tmp_path, [jtl_rows.row()])
     jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
-    closed = planned(tmp_path, jmx.group(jmx.sampler("search")))
+    closed = jmx.read(tmp_path, jmx.group(jmx.sampler("search")))
     assert replay_jtl(closed, path, jtl, 0, None, SECONDS).problems == ()

@@ -1,20 +1,16 @@
 """Thread groups known by the names of their threads."""
 
+from functools import partial
+
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.plan.read import read_plan
 from tollgate.schedule.threads import may_send, senders
 
 
 @pytest.fixture
 def plan(tmp_path):
-    def read(*children, properties=(), **variables):
-        path = tmp_path / "plan.jmx"
-        path.write_text(jmx.plan(*children, **variables))
-        return read_plan(path, dict(properties))
-
-    return read
+    return partial(jmx.read, tmp_path)
 
 
 def groups(*names, kind="ThreadGroup", enabled=True):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from support import jmx_text as jmx
 from support.early_ends import controller, loop, on_error
-from tollgate.plan.read import read_plan
 from tollgate.schedule.shares import off_their_share
 
 TURNS = 400
@@ -108,9 +107,7 @@ def loops_around(node, times=1):
 
 
 def read(tmp_path, *children, group=jmx.group, **more):
-    path = tmp_path / "plan.jmx"
-    path.write_text(jmx.plan(group(*children, **more)))
-    return read_plan(path, {})
+    return jmx.read(tmp_path, group(*children, **more))
 
 
 def accused(plan, counts, most_threads=5):

@@ -4,6 +4,9 @@ import re
 from xml.sax.saxutils import escape, quoteattr
 
 from tollgate.plan.arrivals import EVEN_DELAY
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import read_plan
+from tollgate.plan.variables import running_expander_of
 
 #: What JMeter needs besides to load an element.
 GUI = {
@@ -200,6 +203,24 @@ def one_by_one(*children):
 def think(*children, ms=0, name="think", **more):
     props = {"ActionProcessor__action": 1, "ActionProcessor__duration": ms}
     return element("TestAction", name, children, **props, **more)
+
+
+def write(folder, *children, **variables):
+    """Write a plan into a folder. Returns its path."""
+    path = folder / "own.jmx"
+    path.write_text(plan(*children, **variables))
+    return path
+
+
+def read(folder, *children, properties=(), **variables):
+    """Such a plan, as it will run."""
+    return read_plan(write(folder, *children, **variables), dict(properties))
+
+
+def tree(folder, *children, **variables):
+    """(its elements, the folder, what is known of texts while it runs): what rules of plans ask."""
+    root = read_tree(write(folder, *children, **variables), {})
+    return root, folder, running_expander_of(root, {})
 
 
 def may_have(plan, label):
