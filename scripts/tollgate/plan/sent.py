@@ -157,37 +157,33 @@ def _in_place(element: Element, name: str, default: str) -> Iterator[str]:
 def watch(path: Path, looked_for: Traces) -> None:
     """Write a plan anew with assertions that look for these texts. A header may stand around all
     requests, those among them that come before the one whose answer has its value."""
+    if not any(looked_for.values()):
+        return
     document, set_before = parsed(path), {""}
-    places: list[tuple[etree._Element, frozenset[str]]] = []
-    for tree in document.iter("hashTree"):
+    for tree in [*document.iter("hashTree")]:
         node = tree.getprevious()
         if node is None:
             continue
-        names = set(set_by(element_of(node)))
-        is_here = nodes.kind(node).startswith("HTTPSampler") or node.tag == "IncludeController"
-        if is_here:
-            places.append((tree, frozenset(set_before)))
-        set_before |= names
-    for tree, names in places:
-        for field, texts in looked_for.items():
-            here = [it for it, (name, _) in texts.items() if field == REQUEST or name in names]
-            if here:
-                tree[:0] = [_assertion(field, here), etree.Element("hashTree")]
-    if any(looked_for.values()):
-        write(document, path)
+        if nodes.kind(node).startswith("HTTPSampler") or node.tag == "IncludeController":
+            for field, texts in looked_for.items():
+                names = set_before if field == HEADERS else {name for name, _ in texts.values()}
+                if here := [text for text, (name, _) in texts.items() if name in names]:
+                    tree[:0] = [_assertion(field, here), etree.Element("hashTree")]
+        set_before.update(set_by(element_of(node)))
+    write(document, path)
 
 
 def _assertion(field: str, texts: Iterable[str]) -> etree._Element:
     name = f"no variable without a value in {field}"
-    made = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
-    made.set("testclass", "ResponseAssertion")
-    strings = etree.SubElement(made, "collectionProp", name="Asserion.test_strings")
+    assertion = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
+    assertion.set("testclass", "ResponseAssertion")
+    strings = etree.SubElement(assertion, "collectionProp", name="Asserion.test_strings")
     for number, text in enumerate(texts):
         # A function in its place: JMeter keeps the backslash of one that is escaped alone.
         written = text.replace("${", "${__char(36)}{")
         etree.SubElement(strings, "stringProp", name=str(number)).text = written
     where = f"Assertion.{field.replace(' ', '_')}"
-    etree.SubElement(made, "stringProp", name="Assertion.test_field").text = where
+    etree.SubElement(assertion, "stringProp", name="Assertion.test_field").text = where
     # Not (4) a substring (16).
-    etree.SubElement(made, "intProp", name="Assertion.test_type").text = "20"
-    return made
+    etree.SubElement(assertion, "intProp", name="Assertion.test_type").text = "20"
+    return assertion
