@@ -80,13 +80,13 @@ def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> Earl
 def data_ended(samples: ExecutionSamples) -> dict[str, str]:
     """By the labels of each schedule, the CSV Data Sets whose end has ended threads of it, by
     JMeter's log."""
-    plan, found = samples.of.plan, {}
+    plan, by_label = samples.of.plan, {}
     log = _logged(plan, samples.of.planned.thread_ends or {})
     for place, schedule in schedules_of(plan)[1]:
         data = plan.groups[place].stops.data
         if data and any(words.startswith("Stop Thread seen") for words in log.get(place, {})):
-            found |= dict.fromkeys((it.text for it in schedule.labels), " or ".join(data))
-    return found
+            by_label |= dict.fromkeys((it.text for it in schedule.labels), " or ".join(data))
+    return by_label
 
 
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:

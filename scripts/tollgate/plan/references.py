@@ -101,12 +101,12 @@ class _Reader(Expander):
 
     def _reference(self, text: str, start: int) -> tuple[ExpandedText, int]:
         before = len(self.read)
-        found = super()._reference(text, start)
+        expanded = super()._reference(text, start)
         if text.startswith(tuple(f"${{{name}(" for name in _SCRIPTS), start):
             del self.read[before:]  # a script's own language has such variables as well
         elif nested := _NESTED.match(text, start):
             self.read.append(nested[1])
-        return found
+        return expanded
 
     def _named(self, name: str, source: str) -> ExpandedText:
         if not name.startswith("__"):
@@ -205,13 +205,13 @@ def _may_set_any(element: Element) -> bool:
 
 
 def unset(
-    root: Element, folder: Path, expander: Expander, given: Iterable[str] = ()
+    root: Element, folder: Path, expander: Expander, added: Iterable[str] = ()
 ) -> Iterator[Unset]:
-    """References of what JMeter sends that nothing sets. folder: from which it reads data. given:
-    variables that a run adds to the plan."""
+    """References of what JMeter sends that nothing sets. folder: from which it reads data. added:
+    variables that a run gives the plan."""
     stale = may_be_written(root)
     around = [it for top in root.active if not top.is_thread_group for it in top.walk()]
-    common = _Set({*given})
+    common = _Set({*added})
     common.names.update(name for it in root.walk() if it.kind in _TABLES for name, _ in it.pairs)
     for each in (root, *around):
         common.add(each, folder, expander, stale)

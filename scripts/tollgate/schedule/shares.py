@@ -74,7 +74,7 @@ def _of_group(
 def _together(plan: Plan, group: ThreadGroup, counts: Mapping[str, int]) -> Iterator[list[_Part]]:
     """Samplers in the same turns: not below a controller on which answers decide, or below the same
     child of one."""
-    found: dict[tuple[int, ...], list[_Part]] = defaultdict(list)
+    by_turns: dict[tuple[int, ...], list[_Part]] = defaultdict(list)
     everyone = [it for other in plan.groups for it in other.samplers]
     for sampler in group.samplers:
         label = sampler.label.text
@@ -87,8 +87,8 @@ def _together(plan: Plan, group: ThreadGroup, counts: Mapping[str, int]) -> Iter
             share = math.prod(it.share or 0.0 for it in inside)
             loops = math.prod(it.loops or 1 for it in inside)
             part = _Part(sampler, share, counts.get(label, 0) / loops)
-            found[tuple(map(id, around if unknown else ()))].append(part)
-    yield from found.values()
+            by_turns[tuple(map(id, around if unknown else ()))].append(part)
+    yield from by_turns.values()
 
 
 def _turns(parts: Sequence[_Part]) -> float:
