@@ -13,8 +13,6 @@ FOUND, UNSET = jmx.regex("token", '"token": "(.+?)"'), jmx.regex("token", '"tokn
 DEFAULT = jmx.regex("token", '"tokn": "(.+?)"', "NOT_FOUND")
 BEARER = jmx.headers(Accept="*/*", Authorization="Bearer ${token}")
 
-SIX_SECONDS = "rate(5/s) random_arrivals(6 s) pause(2 s)"
-
 
 class Login(Handler):
     def respond(self):
