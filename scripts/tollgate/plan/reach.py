@@ -34,8 +34,10 @@ def never_sent(
         for each, why in _below(element, off and f"{element.title} {off}", running):
             if each.is_sampler or each.kind == _TRANSACTION:
                 label = labels.expand(each.name)
-                sent |= set() if why else {label.pattern}
-                reasons |= {} if label.reason else {label.shown: why}
+                if not why:
+                    sent.add(label.pattern)
+                elif not label.reason:
+                    reasons[label.shown] = why
     is_sent = {label: any(re.fullmatch(it, label) for it in sent) for label in reasons}
     return {label: why for label, why in reasons.items() if not is_sent[label]}
 
