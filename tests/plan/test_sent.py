@@ -131,6 +131,22 @@ def test_a_header_around_all_requests_is_looked_at_from_the_one_on_that_has_its_
     assert assertions(path) == {"last": [("Assertion.request_headers", texts)]}
 
 
+def test_a_request_is_looked_at_for_what_it_refers_to(tmp_path):
+    login = jmx.sampler("login", jmx.regex("a", "(.+)"), jmx.regex("b", "(.+)", "NOT_FOUND"))
+    defaults = jmx.element("ConfigTestElement", "all", HTTPSampler__path="/${c}")
+    sent = {"a": "/${a}", "b": "/x/${b}", "any": "/${__eval(${a})}", "table": "/${whole}"}
+    asked = [jmx.get(name, path) for name, path in sent.items()]
+    path = jmx.write(tmp_path, jmx.group(defaults, login, *asked), whole="${b}")
+    watch(path, traces(path, {}, tmp_path))
+    found = {label: set(texts) for label, ((_, texts),) in assertions(path).items()}
+    shared = {"${__char(36)}{b}", "%24%7Bb%7D", "${__char(36)}{c}", "%24%7Bc%7D"}
+    its = {"${__char(36)}{a}", "%24%7Ba%7D"}
+    assert found["login"] == found["table"] == shared
+    assert found["a"] == shared | its
+    assert found["b"] == shared | {"/x/NOT_FOUND", "%2Fx%2FNOT_FOUND"}
+    assert found["any"] == found["a"] | found["b"]
+
+
 def test_what_is_looked_for_is_what_is_sent_and_not_certain(looked_for):
     seed = random.SystemRandom().randrange(10**9)
     draw = random.Random(seed)

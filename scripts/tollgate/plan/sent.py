@@ -10,13 +10,13 @@ message of the first assertion that failed.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from lxml import etree
 
-from tollgate.plan import nodes
 from tollgate.plan.data_files import EOF, feed_of, knows_of_ends
 from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, read_tree, write
 from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
@@ -29,8 +29,9 @@ BEGIN = "Test failed: request "
 MESSAGE = re.compile(rf"Test failed: ({REQUEST}|{HEADERS}) expected not to contain /(?s:(.+))/")
 #: What JMeter sends once a file is at its end, as it stands and encoded.
 ENDS = (EOF, quote(EOF))
-#: Elements that hold what HTTP samplers send.
-_SENDING = ("ConfigTestElement", "HeaderManager", "HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2")
+#: HTTP samplers; what holds a part of what several of them send; and what holds some of its own.
+_HTTP = ("HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2")
+_SHARED, _INCLUDE = ("ConfigTestElement", "HeaderManager"), "IncludeController"
 #: Elements whose variables have a value in each turn.
 _CERTAIN = ("TestPlan", "Arguments", "CounterConfig", "RandomVariableConfig", "UserParameters")
 #: A default that says that an extractor found nothing. Others may be meant to be sent.
@@ -48,7 +49,8 @@ _OWN = re.compile(
     r"|property|regexFunction|samplerName|setProperty|split|threadGroupName|threadNum|time"
     r"|timeShift|unescape|unescapeHtml|urldecode|urlencode|jm__.*)\(?"
 )
-#: Those by which a text in a file is sent.
+#: Those by which any variable may be sent, and those by which a text in a file is.
+_OF_ANY = {"${__eval(", "${__evalVar(", "${__V("}
 _OF_FILES = ("${__FileToString(", "${__StringFromFile(")
 #: What they are where the file is not there.
 _NO_FILE = "**ERR**"
@@ -57,7 +59,8 @@ _AROUND = 16
 #: What JMeter may read in another way than it is written, at the edge of those.
 _EDGE = re.compile(r"[\\\r\n]")
 
-#: By REQUEST and HEADERS, texts with the variable that each is of, and what it shows.
+#: By REQUEST and HEADERS, texts with the variable that each is of, empty for what any request may
+#: hold, and what it shows.
 Traces = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
@@ -76,14 +79,15 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
     may_end = {name for feed in ending for name in columns[feed] or ()}
     any_may_end = any(columns[feed] is None for feed in ending)
     any_may_be_set = None in columns.values()
-    senders, left = [it for it in every if it.kind in _SENDING], left_in_tables(root)
-    for sender in senders:
+    left, readers = left_in_tables(root), defaultdict(list)
+    for sender in (it for it in every if it.kind in (*_SHARED, *_HTTP)):
         texts = looked_for[_field(sender)]
         for name in variables_in(sender):
+            readers[name].append(sender)
             may_be_unset = name in at_times or not (any_may_be_set or PREDEFINED.match(name))
             if may_be_unset and name not in certain and "${" not in name:
-                shows = name, unset(name)
-                texts |= dict.fromkeys((f"${{{name}}}", quote(f"${{{name}}}")), shows)
+                for text in (f"${{{name}}}", quote(f"${{{name}}}")):
+                    texts.setdefault(text, (name, unset(name)))
             if name in may_end or (any_may_end and name not in certain):
                 texts |= dict.fromkeys(ENDS, ("", f"{ending[0].title} was at the end of its file"))
         for text, why in _unevaluated(sender, left, certain | at_times):
@@ -91,7 +95,7 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
     for element in every:
         for name, default in _defaults(element):
             why = f"{default!r} is the default of {element.title}, which found no ${{{name}}}"
-            for sender in senders:
+            for sender in readers[name]:
                 texts = _in_place(sender, name, default)
                 looked_for[_field(sender)] |= dict.fromkeys(texts, (name, why))
     return looked_for
@@ -155,21 +159,25 @@ def _in_place(element: Element, name: str, default: str) -> Iterator[str]:
 
 
 def watch(path: Path, looked_for: Traces) -> None:
-    """Write a plan anew with assertions that look for these texts. A header may stand around all
-    requests, those among them that come before the one whose answer has its value."""
+    """Write a plan anew with assertions that look for these texts, in the requests that refer to
+    their variables. A header may stand around all requests, those among them that come before the
+    one whose answer has its value."""
     if not any(looked_for.values()):
         return
     document, set_before = parsed(path), {""}
-    for tree in [*document.iter("hashTree")]:
-        node = tree.getprevious()
-        if node is None:
-            continue
-        if nodes.kind(node).startswith("HTTPSampler") or node.tag == "IncludeController":
+    trees = [it for it in document.iter("hashTree") if it.getprevious() is not None]
+    elements = [element_of(it.getprevious()) for it in trees]
+    of_all = {name for it in elements if it.kind in _SHARED for name in variables_in(it)}
+    for tree, element in zip(trees, elements, strict=True):
+        if element.kind in (*_HTTP, _INCLUDE):
+            own = {"", *of_all, *variables_in(element)}
+            if element.kind == _INCLUDE or _OF_ANY.intersection(calls_in(element)):
+                own = {name for name, _ in looked_for[REQUEST].values()}
             for field, texts in looked_for.items():
-                names = set_before if field == HEADERS else {name for name, _ in texts.values()}
+                names = set_before if field == HEADERS else own
                 if here := [text for text, (name, _) in texts.items() if name in names]:
                     tree[:0] = [_assertion(field, here), etree.Element("hashTree")]
-        set_before.update(set_by(element_of(node)))
+        set_before.update(set_by(element))
     write(document, path)
 
 
