@@ -163,7 +163,7 @@ class _Set:
     may_be_any: bool = False
 
     def add(self, element: Element, folder: Path, expander: Expander, stale: bool) -> None:
-        own = {*set_by(element), *_results(element)}
+        own = {*set_by(element)}
         functions = _read(element).set
         self.names |= own | functions
         self.families |= functions
@@ -182,13 +182,6 @@ class _Set:
             return True
         places = (it.start() for it in re.finditer("_", name))
         return any(name[:at] in self.families for at in places if _FAMILY.fullmatch(name, at))
-
-
-def _results(element: Element) -> Iterator[str]:
-    """Variables for what a database answers, and for the name of a file."""
-    for name in ("variableNames", "resultVariable", "FileSaver.variablename"):
-        if "CSVDataSet" not in element.kind:
-            yield from filter(None, map(str.strip, element.props.get(name, "").split(",")))
 
 
 def _may_set_any(element: Element) -> bool:

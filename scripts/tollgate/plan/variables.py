@@ -23,6 +23,8 @@ _SET = {
     "JSONPathExtractor": "VAR",
     "RandomVariableConfig": "variableName",
 }
+#: Where data and databases do, several apart by commas, and what saves answers to files.
+_LISTED = ("variableNames", "resultVariable", "FileSaver.variablename")
 #: In a script, and in a function that runs one, the name stands in quotes.
 _PUT = re.compile(r"""\bvars\s*\.\s*(?:put|putObject|remove)\s*\(\s*(["'])(.+?)\1""")
 
@@ -75,9 +77,9 @@ def _set_by(element: Element) -> Iterator[str]:
     for name, text in element.props.items():
         if _EXTRACTED.search(name) or name == _SET.get(element.kind):
             yield from text.split(";")
+        if name in _LISTED:
+            yield from text.split(",")
         yield from (put[2] for put in _PUT.finditer(text))
-    if _is_feed(element):
-        yield from _columns(element).split(",")
     yield from element.user_parameters
 
 
