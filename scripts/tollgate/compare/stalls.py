@@ -35,32 +35,34 @@ SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 SLOW, AFTER_S = 3.0, 60
 #: A spell ends after so many seconds, or with one that has no slow answer.
 LONGEST_S = 15
+NO_FIRST = f"base answered nothing in the first {AFTER_S} s"
 
 
 def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
     """The difference of the shares of slow answers. is_tossed: by a fair coin. Of all labels
     together each has a limit of its own."""
-    parts = [(it, _limit_ms(it)) for it in blocks.parts or (blocks,)]
-    known = [(it, limit_ms) for it, limit_ms in parts if not math.isnan(limit_ms)]
-    counted = known or parts
+    limits = [(it, SLOW * p95) for it, p95 in at_first(blocks, 0.95)]
+    counted = limits or [(it, math.inf) for it in blocks.parts or (blocks,)]
     of_sides = [[(side(it), it.values_ms, by) for it, by in counted] for side in SIDES]
     slow = [np.sum([_slow(*it) for it in own], axis=0) for own in of_sides]
-    note = cannot_tell(blocks, STALLS, 1, is_tossed)
-    if not note and not known:
-        note = f"base answered nothing in the first {AFTER_S} s"
+    note = cannot_tell(blocks, STALLS, 1, is_tossed) or ("" if limits else NO_FIRST)
     n = tuple(sum(side.total for side, _, _ in own) for own in of_sides)
     failed = tuple(int(it.sum()) for it in slow)
     deff = _design_effect(*slow)
     limit_ms = None
-    if known and not blocks.parts:
-        limit_ms = known[0][1]
+    if limits and not blocks.parts:
+        limit_ms = limits[0][1]
         of_each = [it.elapsed_ms > limit_ms for it in blocks.requests]
         deff = max(deff, design_effect(blocks.requests, of_each))
     return ShareRise(failed, n, deff, note, STALLS, limit_ms=limit_ms)
 
 
-def _limit_ms(blocks: Blocks) -> float:
-    return SLOW * percentile(blocks.base.first(AFTER_S), blocks.values_ms, 0.95)
+def at_first(blocks: Blocks, share: float) -> list[tuple[Blocks, float]]:
+    """Base's percentile in its first AFTER_S seconds, in ms, of each label that was answered
+    then."""
+    parts = blocks.parts or (blocks,)
+    first = [(it, percentile(it.base.first(AFTER_S), it.values_ms, share)) for it in parts]
+    return [(part, ms) for part, ms in first if not math.isnan(ms)]
 
 
 def _slow(side: Side, values_ms: Ints, limit_ms: float) -> Ints:
@@ -72,15 +74,15 @@ def _design_effect(base: Ints, head: Ints) -> float:
     slow = base + head
     if not slow.any():
         return 1.0
-    more = np.bincount(_spells(slow), head - base)
+    more = np.bincount(spells(slow > 0), head - base)
     return max(1.0, float(more @ more / slow.sum()))
 
 
-def _spells(slow: Ints) -> Ints:
-    """int[B]: the number of each block's spell; blocks without a slow answer may have any."""
-    number, begin, found = 0, 0, []
-    for block, is_slow in enumerate(slow > 0):
-        if not is_slow or block - begin >= LONGEST_S:
-            number, begin = number + 1, block + (not is_slow)
-        found.append(number)
-    return np.array(found)
+def spells(is_slow: NDArray[np.bool_]) -> Ints:
+    """int[B]: the number of each block's spell, or of the calm stretch between two."""
+    number, begin, numbers = 0, 0, []
+    for block, now in enumerate(is_slow):
+        if now != is_slow[begin] or block - begin >= LONGEST_S:
+            number, begin = number + 1, block
+        numbers.append(number)
+    return np.array(numbers)

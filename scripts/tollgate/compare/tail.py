@@ -35,9 +35,8 @@ from scipy import special
 
 from tollgate.compare.errors import at_least
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_tell
-from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import TAIL, Blocks
-from tollgate.compare.stalls import AFTER_S, LONGEST_S, SIDES
+from tollgate.compare.stalls import NO_FIRST, SIDES, at_first, spells
 from tollgate.compare.threads import error_of_threads, joined
 from tollgate.stats.autocorrelation import error_of_steps
 
@@ -55,20 +54,23 @@ _LEAST = -0.99
 
 @dataclass(frozen=True)
 class TailRise:
-    """A `Change` of what slow answers lose, on the scale of a log ratio.
-
-    base: ms. more, less: what the spells add in which head loses more, and those in which it loses
-    less, in ms an answer. error: the root of the sum of their squares. usual: what base loses in
-    notable seconds. steady: by what head loses more in the others, in ms an answer, with its
-    standard error and the degrees of freedom of that.
-    """
+    """A `Change` of what slow answers lose, on the scale of a log ratio. All is in ms an answer."""
 
     base: float
     more: float = math.nan
+    """What the stretches add, of spells and of calm, in which head loses more."""
     less: float = math.nan
+    """What those add in which it loses less."""
     error: float = math.nan
+    """The root of the sum of their squares."""
     usual: float = 0.0
-    steady: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """What base loses in notable seconds."""
+    calm: float = 0.0
+    """By how much head loses more in the others."""
+    calm_error: float = 0.0
+    """The standard error of that."""
+    calm_freedom: float = 1.0
+    """The degrees of freedom of that error."""
     note: str = ""
     metric: str = TAIL
     coarse: float = 0.0
@@ -90,14 +92,14 @@ class TailRise:
         return (self.more - self.less) / self.usual if self.usual else math.inf
 
     def low(self, level: float) -> float:
-        by_spells, steadily = self._by_spells(level / 2), self._steadily(level / 2)
-        return by_spells if by_spells > 0 or steadily <= 0 else self._log(steadily)
+        by_spells, by_calm = self._by_spells(level / 2), self._by_calm(level / 2)
+        return by_spells if by_spells > 0 or by_calm <= 0 else self._log(by_calm)
 
-    def _steadily(self, level: float) -> float:
+    def _by_calm(self, level: float) -> float:
         """The least by the seconds that are not notable, where head gains no more in the others."""
-        rise, error, freedom = self.steady
-        of_others = min(0.0, self.more - self.less - rise)
-        return rise + of_others + float(special.stdtrit(freedom, level)) * error
+        of_others = min(0.0, self.more - self.less - self.calm)
+        reach = float(special.stdtrit(self.calm_freedom, level)) * self.calm_error
+        return self.calm + of_others + reach
 
     def _by_spells(self, level: float) -> float:
         surely = self._surely(self.more, self.less, level)
@@ -124,45 +126,44 @@ class TailRise:
 
 def tail_rise(blocks: Blocks, is_tossed: bool = True) -> TailRise:
     """is_tossed: by a fair coin. Of all labels together each has a median of its own."""
-    parts = blocks.parts or (blocks,)
-    known = [(it, ms) for it in parts if not math.isnan(ms := _limit_ms(it))]
-    note = cannot_tell(blocks, TAIL, 2 * FEWEST_BEYOND, is_tossed)
-    n = [sum(side(it).total for it, _ in known) for side in SIDES]
-    if not note and not all(n):
-        note = f"base answered nothing in the first {AFTER_S} s"
+    medians = at_first(blocks, 0.5)
+    n = [sum(side(it).total for it, _ in medians) for side in SIDES]
+    note = cannot_tell(blocks, TAIL, 2 * FEWEST_BEYOND, is_tossed) or ("" if all(n) else NO_FIRST)
     if note:
         return TailRise(math.nan, note=note)
     lost = [
-        sum(side(it).counts @ np.maximum(it.values_ms - ms, 0) for it, ms in known)
+        sum(side(it).counts @ np.maximum(it.values_ms - ms, 0) for it, ms in medians)
         for side in SIDES
     ]
-    usually = sum(it.base.total * ms for it, ms in known)
-    base = float(lost[0].sum() + usually) / n[0]
+    at_medians = sum(it.base.total * ms for it, ms in medians)
+    base = float(lost[0].sum() + at_medians) / n[0]
     is_notable = _notable(lost[0] + lost[1], base)
-    each = np.bincount(_spells(is_notable), lost[1] / n[1] - lost[0] / n[0])
-    error = math.sqrt(each @ each)
-    threads = None
-    if not blocks.parts:
-        over = [np.maximum(it.elapsed_ms - known[0][1], 0) for it in blocks.requests]
-        threads = error_of_threads(blocks.requests, [it - it.mean() for it in over])
-        error = max(error, threads[0] if threads else 0.0)
-    calm = np.where(is_notable, 0.0, lost[1] / n[1] - lost[0] / n[0])
+    apart = lost[1] / n[1] - lost[0] / n[0]
+    stretches = np.bincount(spells(is_notable), apart)
+    error = math.sqrt(stretches @ stretches)
+    calm = np.where(is_notable, 0.0, apart)
     of_calm = _error_of(calm - calm.mean())
-    if threads:
-        of_calm = joined(of_calm, threads)
-    more, less = (float(np.maximum(it, 0).sum()) for it in (each, -each))
-    steady = (float(calm.sum()), *of_calm)
-    return TailRise(base, more, less, error, float(lost[0][is_notable].sum()) / n[0], steady)
+    if not blocks.parts:
+        over = [np.maximum(it.elapsed_ms - medians[0][1], 0) for it in blocks.requests]
+        if luck := error_of_threads(blocks.requests, [it - it.mean() for it in over]):
+            error, of_calm = max(error, luck[0]), joined(of_calm, luck)
+    calm_error, calm_freedom = of_calm
+    return TailRise(
+        base,
+        more=float(np.maximum(stretches, 0).sum()),
+        less=float(np.maximum(-stretches, 0).sum()),
+        error=error,
+        usual=float(lost[0][is_notable].sum()) / n[0],
+        calm=float(calm.sum()),
+        calm_error=calm_error,
+        calm_freedom=calm_freedom,
+    )
 
 
 def _error_of(rest: Floats) -> tuple[float, float]:
     """(standard error of the sum, degrees of freedom), as of a percentile (estimates.py)."""
     steps = np.add.reduceat(rest, np.arange(0, len(rest), STEP_S))
     return error_of_steps(steps, len(rest) // COSINE_S)
-
-
-def _limit_ms(blocks: Blocks) -> float:
-    return percentile(blocks.base.first(AFTER_S), blocks.values_ms, 0.5)
 
 
 def _notable(lost_ms: Floats, answer_ms: float) -> NDArray[np.bool_]:
@@ -172,13 +173,3 @@ def _notable(lost_ms: Floats, answer_ms: float) -> NDArray[np.bool_]:
         now = each_ms > (STILL if now else NOTABLE) * usual_ms
         notable.append(now)
     return np.array(notable, bool)
-
-
-def _spells(is_notable: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """int[B]: the number of each block's spell."""
-    number, begin, numbers = 0, 0, []
-    for block, now in enumerate(is_notable):
-        if now != is_notable[begin] or block - begin >= LONGEST_S:
-            number, begin = number + 1, block
-        numbers.append(number)
-    return np.array(numbers)
