@@ -17,7 +17,8 @@ from tollgate.base.fields import Positive
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.model import Ask, CapacitySettings
 from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.record.manifest import Manifest, ManifestError, digest
+from tollgate.record.manifest import Manifest, ManifestError
+from tollgate.record.sealed_files import check, seal
 
 KIND = "capacity"
 #: Of an execution's name in that of a file: what it can't hold, and how many characters it has.
@@ -85,25 +86,23 @@ def read_record(run: Path, execution: str) -> CapacityRecord | None:
 
 def sealed(run: Path, execution: str) -> dict[str, str]:
     """The SHA-256 of the files of an execution's search, by their names; none where it is none."""
-    paths = (record_path(run, execution), arrivals_path(run, execution))
-    return {path.name: digest(path) for path in paths if path.is_file()}
+    return seal(run, _names(run, execution))
+
+
+def _names(run: Path, execution: str) -> list[str]:
+    return [record_path(run, execution).name, arrivals_path(run, execution).name]
 
 
 def check_records(run: Path, manifest: Manifest) -> None:
     """Whether a run's folder has the searches that it should, as the run left them. Raises
     ManifestError."""
     for planned in manifest.executions:
-        found = sealed(run, planned.name)
-        if manifest.kind == KIND and not found:
+        names = _names(run, planned.name)
+        if manifest.kind == KIND and not any((run / name).is_file() for name in names):
             path = record_path(run, planned.name)
             raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
-        sealed_ = planned.capacity_sha256
-        for name in (*sealed_, *(found if planned.sha256 else ())):
-            if found.get(name) != sealed_.get(name):
-                raise ManifestError(
-                    f"{run / name} is missing, or was changed or added since the run ended: what "
-                    "was to be sent can't be proven"
-                )
+        so = "what was to be sent can't be proven"
+        check(run, planned.capacity_sha256, so, names if planned.sha256 else ())
 
 
 def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:

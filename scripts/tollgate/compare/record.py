@@ -17,7 +17,8 @@ from tollgate.compare.cpu_times import CpuTimes
 from tollgate.compare.model import Answers, Gate, GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.compare.power import Power, foretold
-from tollgate.record.manifest import Manifest, ManifestError, digest
+from tollgate.record.manifest import Manifest, ManifestError
+from tollgate.record.sealed_files import check, seal
 from tollgate.stats.sequential import LEAST_STEP
 
 NAME = "compare.json"
@@ -172,16 +173,15 @@ def write(record: CompareRecord, run: Path) -> None:
 
 def sealed(run: Path) -> str | None:
     """The SHA-256 of compare.json as the run left it, None where nothing was compared."""
-    return digest(run / NAME) if is_compare(run) else None
+    return seal(run, [NAME]).get(NAME)
 
 
 def check_seal(manifest: Manifest, run: Path) -> None:
     """Raise ManifestError when compare.json is not the one that the run left."""
+    seals = {NAME: manifest.compare_sha256} if manifest.compare_sha256 else {}
     has_ended = any(it.sha256 for it in manifest.executions)
-    if manifest.compare_sha256 == sealed(run) or not (manifest.compare_sha256 or has_ended):
-        return
-    what = "has changed since the run ended" if is_compare(run) else "is missing"
-    raise ManifestError(f"{run / NAME} {what}: neither promise nor decision can be proven")
+    so = "neither promise nor decision can be proven"
+    check(run, seals, so, [NAME] if has_ended else ())
 
 
 def is_compare(run: Path) -> bool:
