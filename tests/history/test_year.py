@@ -114,7 +114,7 @@ def alarms(execution, night):
         end = night + 1
         then = replace(each, at=each.at[:end], measures=each.measures[:end], steps=known)
         yield from ((each, it.at) for it in then.newly_risen(1))
-        if then.is_risen or then.failed_at_once(1):
+        if then.is_risen or then.fails_at_once:
             yield each, night
 
 

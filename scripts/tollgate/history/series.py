@@ -38,8 +38,7 @@ _TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU), 4
 @dataclass(frozen=True)
 class Series:
     """One metric of one label. at: of each measure the index of its run among those of the
-    execution, oldest first. is_current: whether the newest of these runs has it; only then it
-    gates."""
+    execution, oldest first. is_current: whether the newest of these runs has it."""
 
     label: str
     metric: str
@@ -65,6 +64,11 @@ class Series:
         return self.measures[-1].effect
 
     @property
+    def may_gate(self) -> bool:
+        """Whether it is a comparison's, and the newest run has it."""
+        return self.effect is not None and self.is_current
+
+    @property
     def level(self) -> list[float]:
         """The values since the last step."""
         return self.values[self.steps[-1].at if self.steps else 0 :]
@@ -80,9 +84,7 @@ class Series:
         """Whether it lies above the anchor by more than the effect, beyond doubt: by its newest
         runs together, or by the own interval of each of the newest two, of a first run by its
         own."""
-        if self.effect is None or not self.is_current:
-            return False
-        return self._is_above or self._are_certain
+        return self.may_gate and (self._is_above or self._are_certain)
 
     @property
     def rise(self) -> float:
@@ -100,6 +102,11 @@ class Series:
         newest = [it.low for it in self.measures[-_CERTAIN:]]
         return all(low is not None and low > self.effect for low in newest)
 
+    @property
+    def fails_at_once(self) -> bool:
+        """Whether the newest run failed so clearly that it suffices by itself."""
+        return self.may_gate and self._suffices(self.measures[-1])
+
     def failed_at_once(self, newest: int) -> int:
         """How many of the newest runs failed so clearly that each suffices by itself."""
         return sum(map(self._suffices, self.measures[-newest:]))
@@ -111,20 +118,19 @@ class Series:
 
     def gates(self, newest: int) -> bool:
         """Whether anything of it fails the gate. newest: of so many runs each step counts."""
-        fails = self.is_current and self.failed_at_once(1) > 0
-        return fails or self.is_risen or bool(self.newly_risen(newest))
+        return self.fails_at_once or self.is_risen or bool(self.newly_risen(newest))
 
     def is_doubtful(self, newest: int) -> bool:
         """Whether it does not gate, and not since nothing has risen: it lies above the effect, or
         the newest run does, or one of the newest runs failed so clearly."""
-        if self.effect is None or not self.is_current or self.gates(newest):
+        if not self.may_gate or self.gates(newest):
             return False
         highest = max(self.now, self.measures[-1].value)
         return highest > self.effect or self.failed_at_once(newest) > 0
 
     def newly_risen(self, newest: int) -> tuple[Step, ...]:
         """Upward steps that the newest so many runs made certain; they gate."""
-        if self.effect is None or not self.is_current:
+        if not self.may_gate:
             return ()
         since = len(self.measures) - newest
         return tuple(it for it in self.steps if it.rise > 0 and it.seen >= since)

@@ -40,7 +40,7 @@ def _risen(execution: Execution, newest: int) -> Iterator[str]:
                 f"{where} has risen by {_change(each, each.rise)} since the anchor: more "
                 f"than the effect of {limit.lstrip('+')}, beyond doubt"
             )
-        elif each.is_current and each.failed_at_once(1):
+        elif each.fails_at_once:
             newest_run = _measured(each, each.measures[-1])
             yield f"{where} failed in the newest run, beyond doubt: {newest_run}"
         for step in each.newly_risen(newest):
@@ -90,7 +90,7 @@ def _table(execution: Execution, newest: int) -> Table:
 
 
 def _verdict(series: Series, newest: int) -> str:
-    if series.effect is None or not series.is_current:
+    if not series.may_gate:
         return INFORMATIONAL
     if series.gates(newest):
         return FAIL
