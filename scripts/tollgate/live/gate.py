@@ -30,8 +30,9 @@ class Gate:
         loop = asyncio.get_running_loop()
         return await loop.create_server(lambda: Visitor(self), "127.0.0.1", 0, backlog=BACKLOG)
 
-    def has_room(self) -> bool:
-        """Whether one more may come in; a stranger that waits gives way."""
+    def make_room(self) -> bool:
+        """Let the stranger that has waited longest give way where that takes it; whether one more
+        may come in."""
         if len(self.waiting) + len(self.server.connections) < MOST_CONNECTIONS:
             return True
         oldest = next(iter(self.waiting), None)
@@ -56,7 +57,7 @@ class Visitor(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for a request, for a while."""
         self._transport = transport
-        if not self._gate.has_room():
+        if not self._gate.make_room():
             transport.abort()
             return
         self._gate.waiting[self] = None
