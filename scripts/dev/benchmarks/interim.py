@@ -232,7 +232,7 @@ def simulated(arguments: argparse.Namespace) -> list[Row]:
             known: dict = {}
             for row in left:
                 if attempt:
-                    row.verdicts.pop()
+                    del row.verdicts[-1], row.seconds[-1]
                 row.judge(whole, looks, settings, known)
             left = [it for it in left if it.verdicts[-1] == INCONCLUSIVE]
     return made
