@@ -252,22 +252,15 @@ def rare(gates: int) -> str:
         rng = np.random.default_rng(5)
         made = [blocks_of(rng, 1.0, **service, processes=4) for _ in range(gates)]
         made = [slowed(rng, it, slow) if slow else it for it in made]
-        cells = []
+        columns = []
         for metrics in (("typical", "p50", "p95", STALLS), ("typical", "p50", "p95", TAIL, STALLS)):
             settings = GateSettings(gates=metrics)
             ended = [judged(it, settings) for it in made]
             counts = (rate(it.verdict == each for it in ended) for each in (FAIL, PASS))
             times = np.median([it.looks_s[-1] for it in ended])
-            cells.append((*map(str, counts), f"{times:.0f} s"))
-        rows.append(
-            [
-                name,
-                cells[1][0],
-                cells[1][1],
-                *(it[1] for it in cells[:1]),
-                f"{cells[0][2]} → {cells[1][2]}",
-            ]
-        )
+            columns.append((*map(str, counts), f"{times:.0f} s"))
+        (_, passed_without, before), (failed, passed, after) = columns
+        rows.append([name, failed, passed, passed_without, f"{before} → {after}"])
     heads = ["slow at head", "FAIL", "PASS", "PASS without tail", "median time, without → with it"]
     return table(heads, rows)
 
