@@ -115,7 +115,7 @@ def beyond(comparison: Comparison, is_short: bool = False) -> str:
         ),
         "informational, and worse beyond doubt": _ends(comparison, comparison.beyond, "low"),
     }
-    worse = (f"{what}: {', '.join(said)}" for what, said in parts.items() if said)
+    worse = (f"{why}: {', '.join(findings)}" for why, findings in parts.items() if findings)
     return "; ".join(filter(None, (_undecided(comparison, is_short), *worse)))
 
 

@@ -272,7 +272,7 @@ def read(run: Path) -> Manifest:
 def _refuse_outside(run: Path, made: Manifest) -> None:
     """The record of somebody else names files of its own folder, and none of this machine's."""
     named = [path for it in made.executions for path in (it.plan, it.jtl)]
-    named += [str(it.get("folder", "")) for it in made.engines or ()]
+    named += [it["folder"] for it in made.engines]
     home = os.path.realpath(run)
     for path in named:
         # Unlike Path.resolve, it takes a link to itself.
