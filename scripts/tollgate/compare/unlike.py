@@ -156,9 +156,9 @@ def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
     middle = (levels[0] + levels[1]) / 2
     off = [own - middle[it.row] for it, own in zip(sides, logs, strict=True)]
     is_off = abs(float(weight @ (levels[1] - levels[0]))) - reach > math.log1p(SIZE)
-    found = Sizes(*(math.exp(float(weight @ it)) for it in levels))
-    is_off = is_off and abs(found.head - found.base) >= LEAST_BYTES
-    return found if is_off and _every_process(sides, off) else None
+    sizes = Sizes(*(math.exp(float(weight @ it)) for it in levels))
+    is_off = is_off and abs(sizes.head - sizes.base) >= LEAST_BYTES
+    return sizes if is_off and _every_process(sides, off) else None
 
 
 def _sizes_of_few(sides: Sequence[Requests], level: float) -> Sizes | None:
@@ -171,8 +171,8 @@ def _sizes_of_few(sides: Sequence[Requests], level: float) -> Sizes | None:
         return None
     apart = max(head.min() - base.max(), base.min() - head.max())
     smaller = min(base.max(), head.max())
-    found = Sizes(*(math.exp(float(np.log(it).mean())) for it in (base, head)))
-    return found if apart >= max(LEAST_BYTES, SIZE * smaller) else None
+    sizes = Sizes(*(math.exp(float(np.log(it).mean())) for it in (base, head)))
+    return sizes if apart >= max(LEAST_BYTES, SIZE * smaller) else None
 
 
 def _every_process(sides: Sequence[Requests], values: Sequence[NDArray]) -> bool:
