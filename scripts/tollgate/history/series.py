@@ -31,7 +31,7 @@ RECENT = 10
 #: Runs whose own intervals suffice, where there are as many.
 _CERTAIN = 2
 #: A single run's FAIL of one of these has to be beyond so many effects, for a night can be slow by
-#: chance; that of any other metric, as of errors and stalls, suffices.
+#: chance; that of any other metric, as of errors, stalls and tail, suffices.
 _TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU), 4
 
 
