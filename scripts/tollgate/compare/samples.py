@@ -81,14 +81,15 @@ def read_answers(
 
 def _answers(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> LabelAnswers:
     own = np.repeat(np.arange(len(rows["n"])), rows["n"] * (rows["label"] == label))
-    found = {name: it[own] for name, it in rows.items()}
-    names = {"row": "request", "code": "code"} | ({"thread": "thread"} if "thread" in rows else {})
-    columns = {to: np.unique(found[it], return_inverse=True)[1] for to, it in names.items()}
-    coin = found["coin"].astype(np.int64)
-    columns |= {"block": found["second"], "elapsed_ms": found["bytes"], "process": coin // 2}
-    sides = ({to: it[coin % 2 == side] for to, it in columns.items()} for side in (BASE, HEAD))
-    codes = tuple(map(str, np.unique(found["code"])))
-    return LabelAnswers(label, codes, tuple(Requests(**it) for it in sides), seconds)
+    columns = {name: it[own] for name, it in rows.items()}
+    names = (it for it in ("code", "request", "thread") if it in columns)
+    places = {name: np.unique(columns[name], return_inverse=True) for name in names}
+    (codes, code), (_, row) = places["code"], places["request"]
+    _, thread = places.get("thread", (None, None))
+    coin = columns["coin"].astype(np.int64)
+    answers = Requests(columns["second"], row, columns["bytes"], coin // 2, thread, code=code)
+    sides = tuple(answers.where(coin % 2 == side) for side in (BASE, HEAD))
+    return LabelAnswers(label, tuple(map(str, codes)), sides, seconds)
 
 
 def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
