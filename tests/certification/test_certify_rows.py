@@ -9,7 +9,7 @@ import pytest
 from certification import rows
 from certification.conditions import Condition
 from certification.found import NEVER, Rate, median_s, quantile_s, rate
-from certification.rows import comparable, judged, live_rows, promised, resampled_row
+from certification.rows import comparable, decided_by, judged, live_rows, promised, resampled_row
 from support import cpu_times
 from support.certified import LOOKS, PROMISE, finding, finished, runs_of, steady
 from support.compared import compared
@@ -129,6 +129,11 @@ def test_rows_come_without_noise_first_and_by_what_head_has_more():
     rows = live_rows([finished(n, key) for n, key in enumerate(keys, 1)], {}, SETTINGS)
     found = [row.condition.key for row in rows]
     assert found == ["aa", "delay-3", "work-5", "work-20", "aa+noise"]
+
+
+@pytest.mark.parametrize("gates", [("cpu",), ("p95",), ("p95", "stalls"), ("stalls", "tail")])
+def test_metrics_that_are_named_decide_alone(gates):
+    assert promised(decided_by(finished(1), gates))[0].gates == gates
 
 
 LATER = ("stall_effect", "cpu_effect", "tail_effect")

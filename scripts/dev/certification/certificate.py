@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 
 from certification.effects import effects
@@ -13,6 +12,7 @@ from certification.rows import (
     Samples,
     by_condition,
     comparable,
+    decided_by,
     judged,
     live_rows,
     promised,
@@ -37,7 +37,7 @@ def certificate(
     no runs, or one can't be read."""
     runs = store.read()
     if gates:
-        runs = [replace(it, promise=it.promise and it.promise | {"gates": gates}) for it in runs]
+        runs = [decided_by(it, gates) for it in runs]
     alike = comparable(runs)
     if not alike:
         raise StoreError(f"no run in {store.kept} or {store.folder} has a verdict: `certify run`")

@@ -52,6 +52,12 @@ EXCESS = 0.05
 Samples = Mapping[str, Sequence[Blocks]]
 
 
+def decided_by(run: Run, gates: Sequence[str]) -> Run:
+    """The run as if these metrics had decided it, and no others: also none of later versions."""
+    later = {it: getattr(GateSettings, it) for it in ("stall_effect", "tail_effect")}
+    return replace(run, promise=run.promise and {**later, **run.promise, "gates": gates})
+
+
 def promised(run: Run) -> tuple[GateSettings, Looks]:
     """What the gate promised in this run, and when it looked."""
     others = ("first_s", "every_s", "mode", "processes")
