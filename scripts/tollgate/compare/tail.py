@@ -103,7 +103,8 @@ class TailRise:
 
     def _by_spells(self, level: float) -> float:
         surely = self._surely(self.more, self.less, level)
-        return self._log(surely if surely > 0 else min(surely, self.head - self._reach(level)))
+        least = self.more - self.less - self._reach(level)
+        return self._log(surely if surely > 0 else min(surely, least))
 
     def high(self, level: float) -> float:
         surely = -self._surely(self.less, self.more, level)
