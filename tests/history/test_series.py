@@ -70,7 +70,7 @@ def gates(*measures, name="sum", metric="p50", before=3):
     return series.gates(NEWEST)
 
 
-@pytest.mark.parametrize("metric", ["typical", "p50", "p95"])
+@pytest.mark.parametrize("metric", ["typical", "p50", "p95", "tail"])
 def test_a_single_run_gates_by_a_time_whose_whole_interval_lies_beyond_four_effects(metric):
     rng = np.random.default_rng(11)
     for effects, half in zip(rng.uniform(0.5, 8, 200), rng.uniform(0.01, 1, 200), strict=True):

@@ -14,7 +14,7 @@ from tollgate.report.json_model import plain
 
 FIRST = datetime(2026, 1, 1, 1, 17, tzinfo=timezone.utc)
 ANCHOR = SideRecord("base", "1a2b3c4 (v1.2)", "1a2b3c4" + 33 * "0", None)
-EFFECTS = {"typical": 0.02, "p50": 0.05, "p95": 0.05, "stalls": 0.03, "errors": 0.002}
+EFFECTS = {"typical": 0.02, "p50": 0.05, "p95": 0.05, "tail": 0.05, "stalls": 0.03, "errors": 0.002}
 POINTS = ("stalls", "errors")
 
 

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from tollgate.compare.model import CPU, PERCENTILES, TYPICAL
+from tollgate.compare.model import CPU, PERCENTILES, TAIL, TYPICAL
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
 from tollgate.judge.verdicts import FAIL
@@ -31,8 +31,8 @@ RECENT = 10
 #: Runs whose own intervals suffice, where there are as many.
 _CERTAIN = 2
 #: A single run's FAIL of one of these has to be beyond so many effects, for a night can be slow by
-#: chance; that of any other metric, as of errors, stalls and tail, suffices.
-_TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU), 4
+#: chance; that of any other metric, as of errors and stalls, suffices.
+_TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU, TAIL), 4
 
 
 @dataclass(frozen=True)
