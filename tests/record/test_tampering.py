@@ -18,7 +18,7 @@ from tollgate.cli import cli
 from tollgate.gather import evidence
 from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
-from tollgate.record.sealed_files import seal_watched
+from tollgate.record.sealed_files import check_watched, seal_watched
 
 RECORDED = run_folder.recorded()
 HEADER, *ROWS = RECORDED.splitlines(keepends=True)
@@ -288,7 +288,7 @@ def test_a_run_without_a_seal_is_judged_and_its_verdict_says_so(tmp_path, sealed
 
 @FEW
 @given(
-    st.sampled_from(["plan", "jtl", "folder"]),
+    st.sampled_from(["plan", "jtl", "folder", "sealed"]),
     st.sampled_from(["/", "../", "plan/../../", "./../", "link/", "link/../"]),
     st.text(st.characters(codec="utf-8", exclude_characters="/"), max_size=9),
 )
@@ -300,8 +300,10 @@ def test_a_record_that_names_what_is_not_of_its_run_reads_nothing(tmp_path, fiel
     (run / "link").symlink_to("/proc/self")
     if field == "folder":
         made.engines = [{"folder": way + name, "sha256": "0" * 64}]
+    elif field == "sealed":
+        made.watched_sha256 = {way + name: "0" * 64}
     else:
         setattr(made.executions[0], field, way + name)
     manifest.write(made, run)
     with pytest.raises(manifest.ManifestError, match=r"leads out of the run's folder"):
-        manifest.read(run)
+        check_watched(manifest.read(run), run)

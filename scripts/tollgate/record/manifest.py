@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -259,7 +259,8 @@ def read(run: Path) -> Manifest:
                 )
 
     made = records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
-    _refuse_outside(run, made)
+    named = [path for it in made.executions for path in (it.plan, it.jtl)]
+    refuse_outside(run, (*named, *(it["folder"] for it in made.engines)))
     for path in run.rglob("*"):
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise ManifestError(
@@ -269,12 +270,11 @@ def read(run: Path) -> Manifest:
     return made
 
 
-def _refuse_outside(run: Path, made: Manifest) -> None:
-    """The record of somebody else names files of its own folder, and none of this machine's."""
-    named = [path for it in made.executions for path in (it.plan, it.jtl)]
-    named += [it["folder"] for it in made.engines]
+def refuse_outside(run: Path, names: Iterable[str]) -> None:
+    """Raise ManifestError where one leads out of the run's folder: the record of somebody else
+    names files of its own, and none of this machine's."""
     home = os.path.realpath(run)
-    for path in named:
+    for path in names:
         # Unlike Path.resolve, it takes a link to itself.
         if "\0" in path or not Path(os.path.realpath(run / path)).is_relative_to(home):
             raise ManifestError(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tollgate.plan.copy import FOLDER
-from tollgate.record.manifest import NAME, Manifest, ManifestError, digest
+from tollgate.record.manifest import NAME, Manifest, ManifestError, digest, refuse_outside
 from tollgate.workers import latest, worker_cpu
 
 #: What was seen of the workers, as long as the load lasted.
@@ -21,6 +21,7 @@ def seal(run: Path, names: Iterable[str]) -> dict[str, str]:
 def check(run: Path, seals: Mapping[str, str], so: str, names: Iterable[str] = ()) -> None:
     """Raise ManifestError where a file is not the one that the run left. so: what follows from
     that. names: of files that have to have a seal, where they are there."""
+    refuse_outside(run, seals)
     for name, sha256 in seals.items():
         path = run / name
         if not path.is_file():
