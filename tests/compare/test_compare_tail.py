@@ -2,6 +2,7 @@
 own."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,9 +44,9 @@ def test_what_is_said_of_head_against_base_is_the_opposite_of_base_against_head(
     assert one.low(LEVEL) <= one.value <= one.high(LEVEL)
     if one.low(LEVEL) > 0:
         assert other.low(LEVEL) <= 0
-    else:
-        highest = other.base * math.expm1(other.high(LEVEL))
-        assert math.expm1(one.low(LEVEL)) <= max(-0.99, -highest / one.base) + 1e-9
+    else:  # spells depend on the mean of base, which is the other's head
+        mirrored = replace(one, more=one.less, less=one.more, calm=-one.calm)
+        assert math.expm1(one.low(LEVEL)) <= max(-0.99, -math.expm1(mirrored.high(LEVEL))) + 1e-9
 
 
 @given(LOST_MS)
