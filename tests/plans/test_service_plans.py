@@ -8,9 +8,11 @@ import support
 from support.services_described import plan, schedules
 from tollgate.plan.lint import lint
 from tollgate.schedule.model import Schedule
+from tollgate.service import xml
 from tollgate.service.shapes import SHAPES
 
 LENGTH = {"warmup": 2, "measured": 20}
+TEMPLATES = Path(xml.__file__).with_name("plans")
 #: What an arrival sends first; `put` comes behind `login`.
 FIRSTS = ("list", "order", "login")
 
@@ -22,17 +24,19 @@ def plans(tmp_path_factory):
     return {shape: plan(folder, shape) for shape in SHAPES}
 
 
-def test_jmeter_loads_each_plan_and_saves_all_elements_of_it(plans, tmp_path):
+def test_jmeter_loads_each_plan_and_each_template_and_saves_all_elements(plans, tmp_path):
+    made = [*plans.values(), *TEMPLATES.iterdir()]
     home = support.JMETER.parent.parent
     classes = ":".join([f"{home}/lib/*", f"{home}/lib/ext/*", f"{home}/bin/ApacheJMeter.jar"])
     done = support.run(
         *("java", f"-Djmeter.home={home}", "-cp", classes, "groovy.ui.GroovyMain"),
-        *(Path(__file__).with_name("roundtrip.groovy"), tmp_path, *plans.values()),
+        *(Path(__file__).with_name("roundtrip.groovy"), tmp_path, *made),
     )
     assert done.returncode == 0, done.stderr
-    for path in plans.values():
-        saved, made = ((it / path.name).read_text() for it in (tmp_path, path.parent))
-        assert saved.count("<hashTree") == made.count("<hashTree")
+    assert len(made) > len(plans)
+    for path in made:
+        saved = (tmp_path / path.name).read_text()
+        assert saved.count("<hashTree") == path.read_text().count("<hashTree")
 
 
 @pytest.mark.parametrize("shape", ["check", "forecast", "compare"])

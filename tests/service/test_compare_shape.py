@@ -17,7 +17,7 @@ from tollgate.schedule.model import Schedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.service.elements import parts_of
 from tollgate.service.model import read_service
-from tollgate.service.shapes import compare
+from tollgate.service.shapes import SHAPES
 
 JSON = {"Content-Type": "application/json"}
 VISITOR = json.dumps({"visitor": "somebody"})
@@ -47,7 +47,7 @@ SHOP = {
 def plan(tmp_path):
     """The path of the plan of a shop with a login."""
     path = tmp_path / "shop.jmx"
-    jmx.write(compare.make(parts_of(read_service("shop", SHOP), tmp_path)), path)
+    jmx.write(SHAPES["compare"](parts_of(read_service("shop", SHOP), tmp_path)), path)
     return path
 
 
@@ -63,7 +63,7 @@ def test_more_labels_than_can_be_compared_at_once_are_refused_in_a_line(tmp_path
     asked = [{"label": f"item {it}", "url": f"/items/{it}"} for it in range(101)]
     many = parts_of(read_service("shop", {**SHOP, "requests": asked}), tmp_path)
     with pytest.raises(SettingError, match="101 labels, and 100 are the most"):
-        compare.make(many)
+        SHAPES["compare"](many)
 
 
 def test_what_a_plan_mixes_is_read_from_it(plan):

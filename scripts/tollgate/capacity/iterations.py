@@ -12,7 +12,7 @@ Source: JMeter 5.6.3, TestCompiler, TransactionSampler.setTransactionDone, JMete
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 
@@ -35,8 +35,8 @@ _BESIDE = ("SetupThreadGroup", "PostThreadGroup")
 _NEW_USERS = ("OpenModelThreadGroup", "ArrivalsThreadGroup", "FreeFormArrivalsThreadGroup")
 _STAYS = ("Arguments", "TestFragmentController")
 _USER, _ON_ERROR = "same_user_on_next_iteration", "on_sample_error"
-_CONTROLLER = """<GenericController guiclass="LogicControllerGui" testclass="GenericController"/>"""
-_TRANSACTION = """<TransactionController guiclass="TransactionControllerGui"
+CONTROLLER = """<GenericController guiclass="LogicControllerGui" testclass="GenericController"/>"""
+TRANSACTION = """<TransactionController guiclass="TransactionControllerGui"
     testclass="TransactionController"><boolProp name="TransactionController.parent">true</boolProp>
     <boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController>"""
 _WAIT = """<TestAction guiclass="TestActionGui" testclass="TestAction">
@@ -65,7 +65,7 @@ def write_by_arrivals(
     write(document, copy)
     found = read_iteration(plan, copy, name, properties)
     wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
-    nothing[:] = _pair(_TRANSACTION, ours[0], wrapped)
+    nothing[:] = pair(TRANSACTION, ours[0], wrapped)
     write(document, copy)
     return found
 
@@ -86,12 +86,12 @@ def _put_together(
         tree.remove(part)
     for each, under in nodes.groups(tree):
         if nodes.kind(each) in _BESIDE and outer:
-            under[:] = [*map(deepcopy, outer), *_pair(_CONTROLLER, "own", list(under))]
+            under[:] = [*map(deepcopy, outer), *pair(CONTROLLER, "own", list(under))]
     name = _named(group.get("testname", ""), ours)
     switch = next(under for each, under in nodes.active(below) if each.tag == "SwitchController")
     # An assertion right below a Transaction Controller, or above it, would judge its row as well.
-    inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
-    switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
+    inner = [*outer, *pair(CONTROLLER, "own", list(content))]
+    switch.extend(pair(TRANSACTION, name, pair(CONTROLLER, "around it", inner)))
     wait_before(switch)
     tree.replace(group, thread)
     tree.replace(content, below)
@@ -127,7 +127,7 @@ def wait_before(switch: etree._Element) -> None:
     around = switch.getparent()
     timer, under = next(it for it in nodes.pairs(around) if nodes.kind(it[0]).endswith("Timer"))
     place = around.index(timer)
-    around[place:place] = _pair(_WAIT, "when it is due", [timer, under])
+    around[place:place] = pair(_WAIT, "when it is due", [timer, under])
 
 
 def _as_users(group: etree._Element, content: etree._Element, thread: etree._Element) -> None:
@@ -151,7 +151,7 @@ def _named(name: str, ours: Collection[str]) -> str:
     return text if is_name else f"pass {text}"[:LONGEST].strip()
 
 
-def _pair(xml: str, name: str, below: list[etree._Element]) -> list[etree._Element]:
+def pair(xml: str, name: str, below: Iterable[etree._Element]) -> list[etree._Element]:
     """An element of this name and its hashTree."""
     element, tree = etree.fromstring(xml), etree.Element("hashTree")
     element.set("testname", name)

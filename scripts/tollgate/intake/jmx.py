@@ -262,7 +262,7 @@ class _Reader:
                 label, slug = f"{label} {taken[slug]}", f"{slug}-{taken[slug]}"
             threads, why = self._threads[group]
             unknown |= {label: why} if why else {}
-            text = xml.fragment(label, [deepcopy(it) for it in (*shared, *below)])
+            text = xml.fragment(label, [*shared, *below])
             file = f"plans/fragments/{self._name}-{slug}.jmx"
             found[file] = {"label": label, "weight": threads or 1}, text
         if len({of["weight"] for of, _ in found.values()}) > 1:
@@ -299,11 +299,12 @@ class _Reader:
         table = self._plan.find("elementProp[@elementType='Arguments']/collectionProp")
         if table is None or not len(table):
             return []
-        made = xml.element("Arguments", "ArgumentsPanel", "variables of the plan")
-        element, below = made
-        element.append(deepcopy(table))
-        self._hide(element)
-        return [element, below]
+        kind = {"guiclass": "ArgumentsPanel", "testclass": "Arguments"}
+        names = {**kind, "testname": "variables of the plan", "enabled": "true"}
+        variables = etree.Element("Arguments", names)
+        variables.append(deepcopy(table))
+        self._hide(variables)
+        return [variables, etree.Element("hashTree")]
 
 
 def _files(element: etree._Element) -> list[etree._Element]:

@@ -8,7 +8,6 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,8 @@ from tollgate.plan.expressions import reads_property
 from tollgate.plan.inline import fragment
 from tollgate.plan.jmx import is_sampler_kind
 from tollgate.plan.model import FLOW_CONTROL, PLAIN_CONTROLLERS
+from tollgate.service import xml
 from tollgate.service.model import Request, Service
-from tollgate.service.xml import target
 
 #: What Taurus's JMeter has set where it builds a plan.
 _SETTINGS = {
@@ -74,10 +73,6 @@ class Labelled:
         texts = (it.text or "" for it in given if it.get("name") in _PAUSES)
         return sum(float(it) for it in texts if re.fullmatch(r"\d+(\.\d+)?", it)) / 1000
 
-    @property
-    def copies(self) -> list[etree._Element]:
-        return copies(self.elements)
-
 
 @dataclass(frozen=True)
 class Parts:
@@ -104,11 +99,6 @@ class Parts:
         """How long the pauses of an arrival keep a thread, on average."""
         return sum(self.weights[it.slug] * it.pause_s for it in self.requests)
 
-    @property
-    def everywhere(self) -> list[etree._Element]:
-        """Copies of `common` and `data`."""
-        return copies([*self.common, *self.data])
-
 
 def has_in_urls(root: etree._Element, properties: Iterable[str]) -> bool:
     """Whether the URL of some request of a plan may hold one of these properties of JMeter."""
@@ -127,24 +117,16 @@ def _url_texts(root: etree._Element) -> Iterator[str]:
             yield from sampler.itertext()
 
 
-def copies(elements: Iterable[etree._Element]) -> list[etree._Element]:
-    """An element stands in one place alone."""
-    return [deepcopy(it) for it in elements]
+def senders(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
+    """Yield each sampler at any depth that sends a request, with its hashTree."""
+    for element, below in nodes.active(tree):
+        if is_sampler_kind(nodes.kind(element)) and nodes.kind(element) != FLOW_CONTROL:
+            yield element, below
 
 
-def _samples(elements: Iterable[etree._Element]) -> tuple[str, ...]:
-    around = etree.Element("hashTree")
-    around.extend(copies(elements))
-    sent = (it for it, _ in nodes.active(around) if is_sampler_kind(nodes.kind(it)))
-    return tuple(it.get("testname", "") for it in sent if nodes.kind(it) != FLOW_CONTROL)
-
-
-def _condition_of_first(elements: Iterable[etree._Element]) -> str:
+def _condition_of_first(tree: etree._Element) -> str:
     """The kind of a controller that may send the first request never or several times; or none."""
-    tree = etree.Element("hashTree")
-    tree.extend(copies(elements))
-    found = ((nodes.kind(it), below) for it, below in nodes.active(tree))
-    first = next(below for it, below in found if is_sampler_kind(it) and it != FLOW_CONTROL)
+    _, first = next(senders(tree))
     around = (it.getprevious() for it in first.iterancestors("hashTree") if it is not tree)
     return next((it for it in map(nodes.kind, around) if it not in PLAIN_CONTROLLERS), "")
 
@@ -272,7 +254,9 @@ def _common(
     taurus = service.taurus
     timeout = taurus.get("timeout")
     timeout_ms = _TIMEOUT_MS if timeout is None else round(1000 * dehumanize_time(timeout))
-    found = list(target(timeout_ms, str(taurus.get("content-encoding") or "UTF-8")))
+    encoding = taurus.get("content-encoding") or "UTF-8"
+    defaults = xml.plan("target", timeout_ms=timeout_ms, encoding=encoding)
+    found = list(nodes.below_test_plan(defaults))
     if headers := taurus.get("headers"):
         found += [JMX._get_header_mgr(headers), etree.Element("hashTree")]
     made, data = builder.compile_scenario(builder.get_scenario()), []
@@ -308,12 +292,12 @@ def _labelled(service: Service, request: Request, builder: _Builder, folder: Pat
             )
         elements = list(inside)
     around = etree.Element("hashTree")
-    around.extend(copies(elements))
+    around.extend(elements)
     for each, _ in nodes.active(around):
         if why := sessions.why_of_a_thread(each):
             raise SettingError(f"{where}: {nodes.kind(each)} {each.get('testname')!r}: {why}")
     sessions.keep_together(elements)
-    samples = _samples(elements)
+    samples = tuple(sampler.get("testname", "") for sampler, _ in senders(around))
     if not samples:
         raise SettingError(f"{where} has no request: switch on a sampler of it")
     if samples[0] in samples[1:]:
@@ -321,7 +305,7 @@ def _labelled(service: Service, request: Request, builder: _Builder, folder: Pat
             f"{where} sends {samples[0]!r}, with which its arrivals begin, several times: give "
             "each of them a name of its own"
         )
-    if name := _condition_of_first(elements):
+    if name := _condition_of_first(around):
         raise SettingError(
             f"{where}: {name} decides whether or how often the first request of an arrival is "
             "sent: send a request before it, or give the request behind it a label of its own"

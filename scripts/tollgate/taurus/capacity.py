@@ -33,7 +33,7 @@ from tollgate.install.tools import jmeter_home
 from tollgate.plan import plugins
 from tollgate.plan.iterations import Iteration, longest_of
 from tollgate.plan.jmx import PlanError
-from tollgate.service.shapes.capacity import pass_of
+from tollgate.service.shapes import pass_of
 from tollgate.targets import lock
 from tollgate.targets.pm2 import IDLE_SERVER
 from tollgate.targets.scenarios import executions_of, given_properties, script_of
