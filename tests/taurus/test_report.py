@@ -10,9 +10,10 @@ from bzt.utils import BetterDict
 
 from support import run_folder
 from support.archived import unpacked
+from tollgate.gather.judged import judged
 from tollgate.report import dashboard
 from tollgate.report.pages.kit import assemble
-from tollgate.report.pages.run.write import judge_and_write, judged
+from tollgate.report.pages.run.write import judge_and_write
 from tollgate.report.pages.runs import build
 from tollgate.targets.sides import VARIABLE
 from tollgate.taurus.report import Report

@@ -52,6 +52,7 @@ from tollgate.cli.init import command as init
 from tollgate.cli.version import ShowVersions
 from tollgate.gather.context import refuse_lower_bounds
 from tollgate.gather.early_decisions import judged_until_ms
+from tollgate.gather.judged import judged
 from tollgate.install import assemble
 from tollgate.record import manifest
 from tollgate.report import dashboard
@@ -135,7 +136,7 @@ def _judge(arguments: argparse.Namespace) -> int:
     if arguments.criterion:
         executions = [replace(it, criteria=[]) for it in record.executions]
         record = replace(record, criteria=arguments.criterion, executions=executions)
-    known = run_page.judged(arguments.run, record)
+    known = judged(arguments.run, record)
     if arguments.criterion:
         refuse_lower_bounds(it for each in known.run.executions for it in each.criteria)
     if arguments.json:

@@ -10,10 +10,10 @@ from tollgate.base.text import UserError
 from tollgate.export import openmetrics
 from tollgate.export.events import verdict_events
 from tollgate.export.finished import Finished
+from tollgate.gather.judged import judged
 from tollgate.judge.facts import Exported
 from tollgate.record import manifest
 from tollgate.record.manifest import Manifest
-from tollgate.report.pages.run.write import judged
 
 #: Seconds for the collector to take one message.
 TAKEN_S = 30.0

@@ -13,7 +13,8 @@ from pathlib import Path
 from tollgate.base import paths
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.text import UserError
-from tollgate.history import files, series, text
+from tollgate.history import files, series
+from tollgate.report import history as text
 from tollgate.targets import git
 
 #: Commits of a step that are listed.

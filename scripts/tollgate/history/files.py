@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,11 @@ from typing import Any
 from tollgate.base import atomic, records
 from tollgate.base.paths import HISTORY
 from tollgate.base.text import UserError, shown
+from tollgate.gather.judged import Judged
 from tollgate.history.make import record_of
 from tollgate.history.model import VERSION, HistoryRecord
 from tollgate.record import manifest
 from tollgate.record.sealed_files import WATCHED
-from tollgate.report.json_model import plain
-from tollgate.report.pages.run.write import Judged
 
 _LINES = "*.jsonl"
 #: Of a run, in its own folder.
@@ -100,7 +100,7 @@ def _write(record: HistoryRecord, folder: Path) -> bool:
 
 
 def _line(record: HistoryRecord) -> str:
-    return json.dumps(plain(record), separators=(",", ":"), allow_nan=False) + "\n"
+    return json.dumps(asdict(record), separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def _files(place: Path) -> Iterator[Path]:

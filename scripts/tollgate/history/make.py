@@ -9,6 +9,9 @@ from pathlib import Path
 from tollgate.compare.model import SHARES
 from tollgate.compare.result import Comparison
 from tollgate.compare.words import cases
+from tollgate.gather.judged import Judged
+from tollgate.history import read
+from tollgate.history.listed import RunFigure
 from tollgate.history.model import (
     POINTS,
     RATIO,
@@ -17,12 +20,9 @@ from tollgate.history.model import (
     HistoryRecord,
     Measure,
 )
+from tollgate.history.trends import measured_once, setups
 from tollgate.judge.verdicts import FAIL, RunVerdict
 from tollgate.record import manifest
-from tollgate.report.pages.run.write import Judged
-from tollgate.report.pages.runs import read
-from tollgate.report.pages.runs.model import RunFigure
-from tollgate.report.pages.runs.trends import measured_once, setups
 
 
 def record_of(run: Path, known: Judged) -> HistoryRecord | None:

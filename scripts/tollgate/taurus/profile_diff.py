@@ -19,8 +19,8 @@ from tollgate.compare.profile.differences import explain
 from tollgate.compare.profile.model import Why, absent, write_why
 from tollgate.compare.profile.read import FOLDER, SIDES, ProfileError, read_blocks, schedule
 from tollgate.compare.result import Comparison
+from tollgate.gather.judged import Judged
 from tollgate.report import write as outputs
-from tollgate.report.pages.run.write import Judged
 from tollgate.targets import probe
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.targets.scenarios import targets_of

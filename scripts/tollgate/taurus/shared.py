@@ -21,9 +21,9 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.forecast.model import Followed
+from tollgate.gather.judged import Judged
 from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
-from tollgate.report.pages.run.write import Judged
 from tollgate.samples.growing import Growing
 from tollgate.study.model import StudyResult
 from tollgate.workers.background_cpu import BackgroundCpuRecorder

@@ -8,9 +8,10 @@ import pytest
 
 from support import pages, run_folder
 from support.run_pages import charts_of, text_of, two_modes
+from tollgate.gather.judged import judged
 from tollgate.record import manifest
 from tollgate.report.pages.run.intended import intended
-from tollgate.report.pages.run.write import judged, to_html, write
+from tollgate.report.pages.run.write import to_html, write
 from tollgate.report.text import fail_bound, unadjusted
 
 ATTACK = "<script>alert(1)</script>"

@@ -10,13 +10,14 @@ from support import pages, run_folder
 from support.archived import unpacked
 from support.executions import execution
 from support.run_pages import charts_of, text_of, two_modes
+from tollgate.gather.judged import judged
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.report.pages.kit.charts import OUTAGE, RELOAD
 from tollgate.report.pages.run import criteria, failures, headline, over_time, spread
 from tollgate.report.pages.run.grid import percentile_for, points_for
 from tollgate.report.pages.run.view import View
-from tollgate.report.pages.run.write import judged, write
+from tollgate.report.pages.run.write import write
 from tollgate.report.table import split
 from tollgate.samples.failures import read_failures
 from tollgate.stats.counts import Counts

@@ -6,6 +6,7 @@ import numpy as np
 
 from support.executions import execution
 from support.watched_workers import watched, worker
+from tollgate.gather.judged import Judged
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.observe import select
@@ -13,7 +14,7 @@ from tollgate.record import manifest
 from tollgate.report.pages.run import criteria
 from tollgate.report.pages.run.intended import Intended
 from tollgate.report.pages.run.view import View
-from tollgate.report.pages.run.write import Judged, to_html
+from tollgate.report.pages.run.write import to_html
 from tollgate.samples.failures import FailedRequests
 from tollgate.stats.counts import Counts
 

@@ -9,11 +9,12 @@ import pytest
 from support import run_folder
 from support.run_pages import charts_of, text_of, two_modes
 from tollgate.base.paths import SUITE
+from tollgate.gather.judged import judged
 from tollgate.judge.facts import LabelData
 from tollgate.record import manifest
 from tollgate.report.pages.run import over_time, workers
 from tollgate.report.pages.run.view import View
-from tollgate.report.pages.run.write import judged, write
+from tollgate.report.pages.run.write import write
 from tollgate.stats.counts import Counts
 from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.model import WorkerSeries

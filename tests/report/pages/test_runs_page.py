@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import support
 from support import listed_runs, pages
 from support.listed_runs import criterion
+from tollgate.history.read import read
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.runs import build, charts
-from tollgate.report.pages.runs.read import read
 
 ATTACK = "</script><script>alert(1)</script>"
 FIGURES = {"fork": [criterion("sum", 20.0), criterion("pi", 200.0, verdict="FAIL")]}

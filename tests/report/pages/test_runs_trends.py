@@ -6,10 +6,10 @@ import pytest
 
 from support import listed_runs
 from support.listed_runs import COMMIT, ENVIRONMENT, criterion
+from tollgate.history.read import read
+from tollgate.history.trends import NEWEST, SHOWN, trends
 from tollgate.report.pages.runs import texts
 from tollgate.report.pages.runs.charts import charts
-from tollgate.report.pages.runs.read import read
-from tollgate.report.pages.runs.trends import NEWEST, SHOWN, trends
 
 #: Environment variables that change the JVM of the generator, or Node.
 SURROUNDINGS = (
@@ -271,7 +271,7 @@ def test_plans_that_nobody_runs_any_more_do_not_hide_what_changes_now(tmp_path, 
         listed_runs.make(tmp_path, at, figures, kind=f"kind-{at // 10}")
     looked_at = []
     monkeypatch.setattr(
-        "tollgate.report.pages.runs.trends.changes",
+        "tollgate.history.trends.changes",
         lambda series: [looked_at.append(len(it)) or () for it in series],
     )
     assert len(found(tmp_path)) == SHOWN + 2

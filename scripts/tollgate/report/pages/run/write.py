@@ -7,18 +7,14 @@ read twice; `tollgate report` starts from the folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from tollgate.base import atomic
 from tollgate.base.text import one_line
-from tollgate.gather import evidence
+from tollgate.gather.judged import Judged, judged
 from tollgate.judge.engines import shared_s
-from tollgate.judge.facts import JudgeSettings, MeasuredRun
-from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
-from tollgate.record import manifest
 from tollgate.report import write as outputs
 from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
@@ -37,24 +33,6 @@ NAME = "index.html"
 MOST_REASONS = 5
 #: Executions that are named.
 _NAMES = 3
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A run with the verdict on it."""
-
-    record: manifest.Manifest
-    run: MeasuredRun
-    settings: JudgeSettings
-    verdict: RunVerdict
-
-
-def judged(run: Path, record: manifest.Manifest | None = None) -> Judged:
-    """From a run's folder. record: in place of the folder's own. Raises what evidence.gather
-    does."""
-    record = record or manifest.read(run)
-    facts, settings = evidence.gather(run, record)
-    return Judged(record, facts, settings, judge(facts, settings))
 
 
 def judge_and_write(run: Path) -> Judged:

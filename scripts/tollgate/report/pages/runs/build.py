@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tollgate.base import atomic
+from tollgate.history.listed import Folder
+from tollgate.history.read import VERDICT, read
+from tollgate.history.trends import SHOWN, Trend, TrendLine, trends
 from tollgate.record import manifest
 from tollgate.report.pages.kit import assemble
 from tollgate.report.pages.kit.assemble import Head, PageError, Remark
 from tollgate.report.pages.runs import charts, texts
-from tollgate.report.pages.runs.model import Folder
-from tollgate.report.pages.runs.read import VERDICT, read
-from tollgate.report.pages.runs.trends import SHOWN, Trend, TrendLine, trends
 from tollgate.report.table import Column, Table
 from tollgate.stats.changes import FEWEST, LEAST, TrendChange, runs_needed
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tollgate.base.text import format_number
+from tollgate.history.trends import Trend, TrendLine
 from tollgate.report.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, ChartSpan, Series
 from tollgate.report.pages.run.view import dealt, wanted
 from tollgate.report.pages.runs import texts
-from tollgate.report.pages.runs.trends import Trend, TrendLine
 from tollgate.report.table import Column, Table, TableCell
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.

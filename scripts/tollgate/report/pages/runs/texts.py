@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tollgate.base.text import format_interval, format_number
+from tollgate.history.listed import Folder, Listed
+from tollgate.history.trends import Trend, TrendLine
 from tollgate.report.pages.kit.tones import BETTER, MOVED, WORSE
-from tollgate.report.pages.runs.model import Folder, Listed
-from tollgate.report.pages.runs.trends import Trend, TrendLine
 from tollgate.stats.changes import TrendChange
 
 NO_VERDICT = "no verdict"

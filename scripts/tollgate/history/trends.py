@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.report.pages.runs.model import Listed, ListedExecution, RunFigure
+from tollgate.history.listed import Listed, ListedExecution, RunFigure
 from tollgate.stats.changes import FEWEST, TrendChange, changes, runs_needed
 
 #: Runs that a trend looks back on; older ones stay in the list.

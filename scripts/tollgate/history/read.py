@@ -25,9 +25,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.base.paths import HISTORY
+from tollgate.history.listed import Folder, Listed, ListedExecution, RunFigure
 from tollgate.judge.verdicts import ORDER
 from tollgate.record import manifest
-from tollgate.report.pages.runs.model import Folder, Listed, ListedExecution, RunFigure
 
 VERDICT = "verdict.json"
 #: What to open of a run, the best first.

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from support.histories import ANCHOR, measure, nights, noise, record, stepped
-from tollgate.history import text
 from tollgate.history.series import executions
+from tollgate.report import history as text
 
 NEWEST = 7
 LOST = "compare: reload of fork 1 lost 3 requests"

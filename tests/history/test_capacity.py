@@ -3,11 +3,11 @@
 import json
 
 from support.capacities import BOTH, RUNS, searching
+from tollgate.history.read import _capacity, _criteria
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.report.json_model import to_json
 from tollgate.report.json_verdict import to_dict
-from tollgate.report.pages.runs.read import _capacity, _criteria
 
 
 def executions(run):
