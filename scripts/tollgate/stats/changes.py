@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.stats.slope import ranked
+from tollgate.stats.steps import _shares_of_sums
 
 #: Runs on either side of a change: fewer are outliers.
 SIDE = 4
@@ -179,7 +180,7 @@ def _by_chance(runs: int) -> NDArray[np.float64]:
 
 def _at_most(runs: int, strength: float) -> float:
     """No less than the chance of so strong a cut, however small that is."""
-    shares = shares_of_sums(runs, runs // 2)
+    shares = _shares_of_sums(runs, runs // 2)
     sums, total = np.arange(shares.shape[1]), 0.0
     for size in range(SIDE, runs // 2 + 1):
         spread = math.sqrt(size * (runs - size) * (runs + 1) / 3)
@@ -187,15 +188,3 @@ def _at_most(runs: int, strength: float) -> float:
         # A cut with so many runs after it is as likely to be as strong.
         total += (1 if 2 * size == runs else 2) * float(shares[size] @ extreme)
     return total
-
-
-@cache
-def shares_of_sums(runs: int, most: int) -> NDArray[np.float64]:
-    """float[size, sum]: which share of all choices of so many of the ranks 1 to runs has that sum;
-    size up to `most`."""
-    ways = np.zeros((most + 1, most * (2 * runs - most + 1) // 2 + 1))
-    ways[0, 0] = 1
-    for rank in range(1, runs + 1):
-        # With this rank or without it: NumPy reads all of the right side before it writes.
-        ways[1:, rank:] += ways[:-1, :-rank]
-    return ways / ways.sum(axis=1, keepdims=True)

@@ -7,9 +7,8 @@ count, so that a wild run is not taken for a step. Where a step is found a new l
 runs before it are not looked at any more. What a night found is therefore never taken back: the
 series shows what the gate said.
 
-`stats/changes.py` looks for changes in a series as a whole, and gives room for its many cuts. That
-makes it late: a step is of interest here after four or five runs, and there are few ways to choose
-the newest ones.
+A search of the series as a whole would have to allow for its many cuts, and would be late: a step
+is of interest after four or five runs, and there are few ways to choose the newest ones.
 
 The place is where two medians fit best. Others that fit nearly as well belong to it: their
 likelihood under Laplace's law, of which medians are the estimates, is at least a twentieth of the
@@ -21,12 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tollgate.stats.changes import deviations, shares_of_sums
 
 #: How many of the newest runs are held against those before them: few for a large step, more for a
 #: small one and for a creep.
@@ -95,34 +93,57 @@ def is_above(level: Sequence[float], limit: float) -> bool:
 
 def _moved(level: NDArray[np.float64], false_alarm: float, least: float) -> bool:
     """Whether the newest runs of a level have left it."""
-    for newest in (it for it in NEWEST if 2 * it <= len(level)):
+    recent = level[-BEFORE - NEWEST[-1] :]
+    # 1 where a run lies above an earlier one, -1 where below, 0 between equal values.
+    signs = np.sign(recent - recent[:, np.newaxis])
+    for newest in (size for size in NEWEST if 2 * size <= len(level)):
         before, after = level[-newest - BEFORE : -newest], level[-newest:]
-        middle = float(np.median(before))
-        if abs(float(np.median(after)) - middle) < least * abs(middle):
+        balance = int(signs[-newest - len(before) : -newest, -newest:].sum())
+        if _chance(len(before), newest, balance) > false_alarm / len(NEWEST):
             continue
-        if _chance(before, after) <= false_alarm / len(NEWEST):
+        middle = float(np.median(before))
+        if abs(float(np.median(after)) - middle) >= least * abs(middle):
             return True
     return False
 
 
-def _chance(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """How often chance alone gives the later runs so low or so high a sum of ranks. Between equal
-    values it takes the less clear sum."""
-    ordered, size = np.sort(before), len(after)
-    pairs = np.searchsorted(ordered, after, "left") + np.searchsorted(ordered, after, "right")
-    total = float(pairs.sum()) / 2 + size * (size + 1) / 2
-    runs = len(before) + size
-    shares = shares_of_sums(runs, min(runs, NEWEST[-1]))[size]
+@cache
+def _chance(before: int, newest: int, balance: int) -> float:
+    """How often chance alone gives the newest runs so low or so high a sum of ranks. balance: how
+    many more pairs of an earlier and a newer run rise than fall. Between equal values it takes the
+    less clear sum."""
+    total = (balance + before * newest) / 2 + newest * (newest + 1) / 2
+    runs = before + newest
+    shares = _shares_of_sums(runs, min(runs, NEWEST[-1]))[newest]
     upper, lower = shares[math.floor(total) :].sum(), shares[: math.ceil(total) + 1].sum()
     return min(1.0, 2 * float(min(upper, lower)))
+
+
+@cache
+def _shares_of_sums(runs: int, most: int) -> NDArray[np.float64]:
+    """float[size, sum]: which share of all choices of so many of the ranks 1 to runs has that sum;
+    size up to `most`."""
+    ways = np.zeros((most + 1, most * (2 * runs - most + 1) // 2 + 1))
+    ways[0, 0] = 1
+    for rank in range(1, runs + 1):
+        # With this rank or without it: NumPy reads all of the right side before it writes.
+        ways[1:, rank:] += ways[:-1, :-rank]
+    return ways / ways.sum(axis=1, keepdims=True)
 
 
 def _place(level: NDArray[np.float64]) -> tuple[int, int, int]:
     """The best place, and the first and last of the plausible ones."""
     skipped = max(0, len(level) - BEFORE - NEWEST[-1])
     recent = level[skipped:]
-    cuts, sums = deviations(recent, _SIDE)
+    places = range(_SIDE, len(recent) - _SIDE + 1)
+    sums = np.array([_deviation(recent[:at]) + _deviation(recent[at:]) for at in places])
     best = int(np.argmin(sums))
     scale = sums[best] / len(recent)
     near = np.flatnonzero(sums - sums[best] <= scale * -math.log(_PLAUSIBLE))
-    return tuple(skipped + cuts[int(it)] for it in (best, near[0], near[-1]))
+    first = skipped + _SIDE
+    return first + best, first + int(near[0]), first + int(near[-1])
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    """The sum of absolute deviations from the median."""
+    return float(np.abs(values - np.median(values)).sum())
