@@ -33,10 +33,10 @@ _AHEAD = timedelta(days=1)
 Warn = Callable[[str], object]
 
 
-def add(run: Path, known: Judged, is_shared: bool) -> None:
+def add(run: Path, judged: Judged, is_shared: bool) -> None:
     """Write what a run leaves into its folder, and if that is shared with other runs, into the
     history beside it."""
-    record = record_of(run, known)
+    record = record_of(run, judged)
     if record is None:
         return
     atomic.write(run / _OWN, _line(record))
@@ -52,16 +52,22 @@ def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
 
 def of_run(run: Path, warn: Warn) -> HistoryRecord:
     """The record in a run's folder. warn: as in `read`. Raises UserError, one line."""
-    own = run / _OWN
     if not run.is_dir():
         raise UserError(f"{run} is no folder of a run")
-    found = list(_lines(own, warn)) if own.is_file() else []
-    if not found:
+    record = own(run, warn)
+    if record is None:
         raise UserError(
             f"{run} left no record, as a run that is INVALID or interrupted does: see its "
             "verdict.md and bzt.log"
         )
-    return found[-1]
+    return record
+
+
+def own(run: Path, warn: Warn) -> HistoryRecord | None:
+    """The record in a run's folder; None where there is none. warn: as in `read`. Raises UserError,
+    one line."""
+    path = run / _OWN
+    return [None, *_lines(path, warn)][-1] if path.is_file() else None
 
 
 def read(places: Sequence[Path], warn: Warn = lambda _: None) -> list[HistoryRecord]:
@@ -118,8 +124,8 @@ def _files(place: Path) -> Iterator[Path]:
 
 def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:
     run = file.with_name(manifest.NAME)
-    its_id = manifest.digest(run) if file.name == _OWN and run.is_file() else None
     try:
+        its_id = manifest.digest(run) if file.name == _OWN and run.is_file() else None
         # A line may hold a U+2028, at which `splitlines` would cut it.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:

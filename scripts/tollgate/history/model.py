@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -21,6 +22,12 @@ TITLE = "A line of Tollgate's history"
 VERSION = 1
 #: Units of what a comparison found: both are held against 0, and neither depends on the machine.
 RATIO, POINTS = "ratio", "points"
+
+
+def machine(environment: Mapping[str, Any]) -> str:
+    """The machine class: CPU model and cores. environment: of any file, which may lack both."""
+    cpu, cores = environment.get("cpu") or "a CPU unknown", environment.get("cores")
+    return f"{cpu}, {cores} core{'' if cores == 1 else 's'}" if cores else str(cpu)
 
 
 def _time(text: str) -> str:
@@ -55,6 +62,12 @@ class Measure:
     other runs."""
     failed: bool | None = None
     """Whether the comparison failed by it; null of other runs, and where nobody recorded it."""
+    condition: Literal["<", "<=", "=", ">", ">="] | None = None
+    """The comparison of value with limit that makes the run fail; null of a comparison, and where
+    nobody recorded it."""
+    limit: float | None = None
+    """The threshold; null where the run can't fail by it, of a comparison, and where nobody
+    recorded it."""
 
     @property
     def level(self) -> float:

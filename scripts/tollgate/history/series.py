@@ -8,9 +8,11 @@ newest run nothing is shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,14 +20,14 @@ from tollgate.compare.model import CPU, PERCENTILES, TAIL, TYPICAL
 from tollgate.compare.record import SideRecord
 from tollgate.history.model import HistoryExecution, HistoryRecord, Measure
 from tollgate.judge.verdicts import FAIL
-from tollgate.stats.changes import LEAST
 from tollgate.stats.steps import BEFORE, Step, is_above, steps
 
 #: How often a night may find a step in any of all series that gate, were nothing ever to change:
 #: less than once in the 91 nights of a quarter.
 FALSE_ALARM = 0.01
-#: A step counts from this share of the effect on, as an estimate does that fails a comparison.
-_OF_EFFECT = 0.5
+#: A step counts from this share of the effect on, as an estimate does that fails a comparison;
+#: where nothing is compared, from this share of the level.
+_OF_EFFECT, LEAST = 0.5, 0.05
 #: Runs that say where a series lies now.
 RECENT = 10
 #: Runs whose own intervals suffice, where there are as many.
@@ -33,6 +35,9 @@ _CERTAIN = 2
 #: A single run's FAIL of one of these has to be beyond so many effects, for a night can be slow by
 #: chance; that of any other metric, as of errors and stalls, suffices.
 _TIMES, _FAR = (TYPICAL, *PERCENTILES, "mean", CPU, TAIL), 4
+
+#: What a run measured of one execution.
+Run: TypeAlias = "tuple[HistoryRecord, HistoryExecution]"
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,9 @@ class Series:
 
     @property
     def name(self) -> str:
-        """`p95 of sum`."""
-        return f"{self.metric} of {self.label}" if self.label else self.metric
+        """`p95 of sum`, or all of a criterion with a window."""
+        is_whole = not self.label or f" of {self.label}" in self.metric
+        return self.metric if is_whole else f"{self.metric} of {self.label}"
 
     @property
     def values(self) -> list[float]:
@@ -69,6 +75,21 @@ class Series:
         return self.effect is not None and self.is_current
 
     @property
+    def is_constant(self) -> bool:
+        """Whether every run had the very same value, such as no failure at all."""
+        return len(set(self.values)) == 1
+
+    @property
+    def levels(self) -> list[tuple[int, int, float]]:
+        """The first and the last run on each level, as indices of the measures, and where it lies;
+        none without a step."""
+        starts = [0, *(it.at for it in self.steps), len(self.measures)]
+        values = [*(it.before for it in self.steps[:1]), *(it.after for it in self.steps)]
+        return [
+            (first, end - 1, it) for (first, end), it in zip(pairwise(starts), values, strict=False)
+        ]
+
+    @property
     def level(self) -> list[float]:
         """The values since the last step."""
         return self.values[self.steps[-1].at if self.steps else 0 :]
@@ -76,8 +97,11 @@ class Series:
     @property
     def now(self) -> float:
         """Where the series lies now, as the newest runs of its level say: a value of a Measure."""
-        middle = float(np.median(self.level[-RECENT:]))
-        return middle if self.effect is None else middle - 1
+        return self.value_of(float(np.median(self.level[-RECENT:])))
+
+    def value_of(self, level: float) -> float:
+        """What a level is as the value of a Measure."""
+        return level if self.effect is None else level - 1
 
     @property
     def is_risen(self) -> bool:
@@ -142,7 +166,7 @@ class Execution:
 
     kind: str
     name: str
-    runs: tuple[tuple[HistoryRecord, HistoryExecution], ...]
+    runs: tuple[Run, ...]
     series: tuple[Series, ...]
     left_out: int
     """Runs of the same execution that are not comparable."""
@@ -195,20 +219,34 @@ def executions(
     revision, the beginning of one, or an address; of comparisons with others nothing counts. run:
     the id of one of them, to give only its executions, as if it were the newest."""
     last = next((at for at, it in enumerate(records, 1) if it.id == run), len(records))
-    runs: dict[tuple[str, str], list[tuple[HistoryRecord, HistoryExecution]]] = defaultdict(list)
-    for record in records[:last]:
-        for it in record.executions:
-            if anchor is None or (it.anchor and _is(it.anchor, anchor)):
-                runs[record.kind, it.name].append((record, it))
-    found = []
-    for (kind, name), every in runs.items():
-        alike = tuple(it for it in every if _key(it[1]) == _key(every[-1][1]))
-        left_out = len(every) - len(alike)
-        found.append(Execution(kind, name, alike, tuple(_series(alike)), left_out))
+    newest = []
+    for (kind, name), setups in comparable(records[:last], anchor).items():
+        *others, runs = setups.values()
+        newest.append(execution(kind, name, runs, left_out=sum(map(len, others))))
     # Those that gate share what may be falsely found; each of the others has it alone.
-    gating = sum(len(it.series) for it in found if it.anchor)
-    found = [_with_steps(it, gating if it.anchor else len(it.series)) for it in found]
-    return [it for it in found if run in (None, it.runs[-1][0].id)]
+    gating = sum(len(each.series) for each in newest if each.anchor)
+    stepped = (with_steps(it, gating if it.anchor else len(it.series)) for it in newest)
+    return [each for each in stepped if run in (None, each.runs[-1][0].id)]
+
+
+def comparable(
+    records: Iterable[HistoryRecord], anchor: str | None = None
+) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
+    """By kind and name of an execution: its runs by what they have in common, those that are
+    comparable with the newest last. records, anchor: as of `executions`."""
+    by_name: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = defaultdict(dict)
+    for record in records:
+        for each in record.executions:
+            if anchor is None or (each.anchor and _is(each.anchor, anchor)):
+                setups, key = by_name[record.kind, each.name], _key(each)
+                runs = setups[key] = setups.pop(key, [])  # at the end, as the newest
+                runs.append((record, each))
+    return by_name
+
+
+def execution(kind: str, name: str, runs: Sequence[Run], left_out: int = 0) -> Execution:
+    """That of runs which are comparable, oldest first, without its steps."""
+    return Execution(kind, name, tuple(runs), tuple(_series(runs)), left_out)
 
 
 def failed_since(
@@ -229,13 +267,13 @@ def _is(side: SideRecord, wanted: str) -> bool:
     return any(it.startswith(wanted) for it in known) or f"({wanted})" in side.description
 
 
-def _key(execution: HistoryExecution) -> tuple[str, ...]:
+def _key(execution: HistoryExecution) -> tuple[str, str]:
     anchor = execution.anchor
     what = (anchor.revision or anchor.url or anchor.description) if anchor else ""
     return execution.setup, what
 
 
-def _series(runs: Sequence[tuple[HistoryRecord, HistoryExecution]]) -> Iterator[Series]:
+def _series(runs: Sequence[Run]) -> Iterator[Series]:
     found: dict[tuple[str, str, str], list[tuple[int, Measure]]] = defaultdict(list)
     for at, (_, execution) in enumerate(runs):
         for it in execution.measures:
@@ -245,9 +283,9 @@ def _series(runs: Sequence[tuple[HistoryRecord, HistoryExecution]]) -> Iterator[
         yield Series(*key, at, measures, is_current=at[-1] == len(runs) - 1)
 
 
-def _with_steps(execution: Execution, among: int) -> Execution:
-    """among: how many series share the error. All count, whatever their values: with a number that
-    depends on these, a later run could take back a step."""
+def with_steps(execution: Execution, among: int) -> Execution:
+    """The same with its steps. among: how many series share the error. All count, whatever their
+    values: with a number that depends on these, a later run could take back a step."""
     false_alarm = FALSE_ALARM / max(1, among)
     series = (
         replace(it, steps=tuple(steps(it.values, false_alarm, _least(it))))

@@ -35,9 +35,9 @@ def _risen(execution: Execution, newest: int) -> Iterator[str]:
     for each in execution.series:
         where = f"{execution.name}: {each.name}"
         if each.is_risen:
-            limit = _change(each, each.effect)
+            limit = change(each, each.effect)
             yield (
-                f"{where} has risen by {_change(each, each.rise)} since the anchor: more "
+                f"{where} has risen by {change(each, each.rise)} since the anchor: more "
                 f"than the effect of {limit.lstrip('+')}, beyond doubt"
             )
         elif each.fails_at_once:
@@ -80,7 +80,7 @@ def _table(execution: Execution, newest: int) -> Table:
             _verdict(each, newest),
             each.label,
             each.metric,
-            _value(each, each.rise),
+            value(each, each.rise),
             _measured(each, each.measures[-1]),
             str(len(each.steps)),
         )
@@ -103,7 +103,7 @@ def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
     known = min(execution.runs[each.at[step.seen]][0].began for each, step in move.of)
     found = [f"between {before.run} and {last.run}, known since {known.date()}"]
     found += _commits(execution.commit(move.before), execution.commit(move.last), log)
-    if others := _differences(before.environment, last.environment):
+    if others := differences(before.environment, last.environment):
         found.append(f"also changed: {', '.join(others)}")
     yield ""
     yield one_line(", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of))
@@ -121,13 +121,13 @@ def _commits(old: str | None, new: str | None, log: Log) -> list[str]:
     return found or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
 
 
-def _differences(old: Environment, new: Environment) -> list[str]:
+def differences(old: Environment, new: Environment) -> list[str]:
     """What else than a commit may have moved a series."""
     pairs = zip(_parts(old), _parts(new), strict=True)
-    found = [f"{name} {was} to {now}" for (name, was), (_, now) in pairs if was != now]
+    parts = [f"{name} {was} to {now}" for (name, was), (_, now) in pairs if was != now]
     names = {**old["plans"], **new["plans"]}
     plans = [it for it in names if old["plans"].get(it) != new["plans"].get(it)]
-    return found + [f"the plan {it}" for it in plans]
+    return parts + [f"the plan {it}" for it in plans]
 
 
 def _parts(known: Environment) -> list[tuple[str, str]]:
@@ -135,27 +135,28 @@ def _parts(known: Environment) -> list[tuple[str, str]]:
     return [*machine, *((name, str(it)) for name, it in known["versions"].items())]
 
 
-def _value(series: Series, value: float) -> str:
+def value(series: Series, amount: float) -> str:
+    """A value of a Measure with its unit: `231 ms`, of a comparison `+4.8 %`."""
     if series.effect is not None:
-        return _change(series, value)
-    return f"{format_number(value)}{unit_suffix(series.unit)}"
+        return change(series, amount)
+    return f"{format_number(amount)}{unit_suffix(series.unit)}"
 
 
 def _measured(series: Series, measure: Measure) -> str:
     if measure.low is None or measure.high is None:
-        return _value(series, measure.value)
-    ends = (_value(series, it) for it in (measure.low, measure.high))
-    return f"{_value(series, measure.value)} ({' to '.join(ends)})"
+        return value(series, measure.value)
+    ends = (value(series, end) for end in (measure.low, measure.high))
+    return f"{value(series, measure.value)} ({' to '.join(ends)})"
 
 
 def _step(series: Series, step: Step) -> str:
     if series.effect is None and step.before <= 0:
-        return f"{_value(series, step.before)} to {_value(series, step.after)}"
+        return f"{value(series, step.before)} to {value(series, step.after)}"
     amount = step.after - step.before if series.unit == POINTS else step.rise
-    return _change(series, amount)
+    return change(series, amount)
 
 
-def _change(series: Series, amount: float) -> str:
+def change(series: Series, amount: float) -> str:
     """`+4.8 %`, of shares `+0.52 points`."""
     digits, unit = (2, "points") if series.unit == POINTS else (1, "%")
     text = f"{100 * amount:+.{digits}f}"
@@ -182,7 +183,7 @@ def _doubts(execution: Execution, newest: int) -> Iterator[str]:
         if not each.is_current and each.at[-1] >= len(execution.runs) - newest:
             yield f"{execution.name}: {each.name} was not measured by the newest run"
         if each.is_doubtful(newest):
-            since = f"{_change(each, each.now)} since the anchor"
+            since = f"{change(each, each.now)} since the anchor"
             now = f"{_measured(each, each.measures[-1])} in the newest run"
             text = f"{execution.name}: {each.name} {since}, {now}"
             failed, runs = each.failed_at_once(newest), min(newest, len(each.measures))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import support
 from support import listed_runs, pages
 from support.listed_runs import criterion
-from tollgate.history.read import read
+from tollgate.history.listed import read
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.runs import build, charts
 
@@ -110,12 +110,18 @@ def test_criteria_without_a_say_are_not_counted_among_those_that_hold(tmp_path):
     assert "1 of 1" in text_of(tmp_path)
 
 
-def test_four_slow_runs_after_eight_are_not_said_to_be_no_change(tmp_path):
-    steady = [20.0, 21.0, 20.1, 20.9, 20.2, 20.8, 20.3, 20.0]
-    listed_runs.series(tmp_path, [*steady, 2100.0, 2000.0, 2090.0, 2010.0])
-    text = text_of(tmp_path)
-    assert "no change shown; in the newest runs even a clear one may not show yet" in text
-    assert "It takes 10 comparable runs, and several of them after the change" in text
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (8, 4, "too few runs to tell: 12 of 13"),
+        (12, 2, "no change shown; in the newest runs even a clear one may not show yet"),
+        (12, 4, "20.5 to 2070 ms (+9998 %)"),
+    ],
+)
+def test_new_slow_runs_are_not_said_to_be_no_change(before, after, says, tmp_path):
+    steady = [20.0, 21.0, 20.1, 20.9, 20.2, 20.8] * 2
+    listed_runs.series(tmp_path, [*steady[:before], *[2050.0, 2100.0, 2000.0, 2090.0][:after]])
+    assert says in text_of(tmp_path)
 
 
 BROKEN = dict.fromkeys([b"{oops", b"", b"\xff\xfe\x00", b"[" * 100_000], "is not JSON")
@@ -131,14 +137,6 @@ def test_a_broken_verdict_is_listed_as_unreadable_with_the_reason(content, why, 
     text = text_of(tmp_path)
     assert f"broken verdict.json {why}" in text
     assert "only run" in text
-
-
-@pytest.mark.parametrize("name", ["of", "limits"])
-def test_a_capacity_of_no_list_does_not_hide_the_runs(tmp_path, name):
-    capacity = {"status": "found", "estimate": 90.0, "of": [], "limits": []}
-    executions = [{"name": "fork", "capacity": capacity | {name: 5}}]
-    run = listed_runs.make(tmp_path, 0, FIGURES, executions=executions)
-    assert [it.name for it in read(tmp_path).runs] == [run.name]
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path):
@@ -160,11 +158,8 @@ def test_a_run_without_a_verdict_still_stands_with_what_run_json_tells(tmp_path)
 
 def test_older_files_are_read_as_far_as_they_go(tmp_path):
     run = listed_runs.make(tmp_path, 0, FIGURES)
-    record = json.loads((run / "run.json").read_text())
-    for execution in record["executions"]:
-        execution["target"] = execution.pop("targets")[0]
-    del record["version"], record["started"]
-    (run / "run.json").write_text(json.dumps(record))
+    (run / "history.jsonl").unlink()
+    (run / "run.json").write_text('{"kind": "check"}')
     (run / "verdict.json").write_text(json.dumps({"verdict": "FAIL"}))
     (listed,) = read(tmp_path).runs
     assert (listed.verdict, listed.started) == ("FAIL", listed_runs.BEGIN)
@@ -179,10 +174,11 @@ ANYTHING = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_no_content_of_the_two_files_breaks_the_page(data, tmp_path_factory):
+def test_no_content_of_the_three_files_breaks_the_page(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
+    names = data.draw(st.sets(st.sampled_from(["run.json", "verdict.json", "history.jsonl"])))
     for run in listed_runs.series(folder, [20.0, 21.0]):
-        for name in ("run.json", "verdict.json"):
+        for name in sorted(names):
             content = json.loads((run / name).read_text())
             _spoil(content, data)
             (run / name).write_text(json.dumps(content))
@@ -254,7 +250,7 @@ def test_the_command_says_where_the_page_is_and_refuses_a_folder_without_runs(tm
 def test_too_few_runs_are_said_to_be_too_few(tmp_path):
     listed_runs.series(tmp_path, [20.0, 21.0, 90.0])
     text = text_of(tmp_path)
-    assert "too few runs to tell: 3 of 10" in text
+    assert "too few runs to tell: 3 of 13" in text
     assert "What changed" not in text
 
 

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.history.listed import Folder
-from tollgate.history.read import VERDICT, read
-from tollgate.history.trends import SHOWN, Trend, TrendLine, trends
+from tollgate.history.listed import VERDICT, Folder, read
+from tollgate.history.series import LEAST
+from tollgate.history.trends import SHOWN, Line, Trend, trends
 from tollgate.record import manifest
 from tollgate.report.pages.kit import assemble
 from tollgate.report.pages.kit.assemble import Head, PageError, Remark
 from tollgate.report.pages.runs import charts, texts
 from tollgate.report.table import Column, Table
-from tollgate.stats.changes import FEWEST, LEAST, TrendChange, runs_needed
+from tollgate.stats.steps import Step
 
 NAME = "index.html"
 #: How the page's title begins, by which it is known again.
@@ -72,11 +72,10 @@ def write(folder: Path) -> Path:
 
 def to_html(folder: Folder) -> str:
     """The whole page. Raises PageError where an npm package is not installed."""
-    found = trends(folder.runs)
-    shown = found[:SHOWN]
-    searched = sum(line.is_searched for trend in shown for line in trend.lines)
+    every = trends(folder.runs)
+    shown = every[:SHOWN]
     runs = folder.runs[:MOST]
-    kinds = dict.fromkeys(it.kind for it in runs)
+    kinds = dict.fromkeys(run.kind for run in runs)
     places = {kind: f"kind-{at}" for at, kind in enumerate(kinds)}
     choices = [(place, kind) for kind, place in places.items()]
     return assemble.render(
@@ -89,28 +88,26 @@ def to_html(folder: Folder) -> str:
         unlisted=len(folder.runs) - len(runs),
         places=places,
         choices=[("kind-all", "all kinds"), *choices[:_KINDS]] if len(kinds) > 1 else (),
-        changes=_changes(shown),
-        found=found,
+        steps=_steps(shown),
+        every=every,
         trends=list(zip(shown, charts.of_all(shown), strict=True)),
         unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),
         others=folder.others[:MOST],
         other_count=len(folder.others),
-        searched=searched,
-        needed=runs_needed(max(searched, 1)),
-        fewest=FEWEST,
         least=LEAST,
     )
 
 
-def _changes(found: Sequence[Trend]) -> list[tuple[Trend, TrendLine, TrendChange]]:
-    """Every change of every trend, the newest first."""
-    moved = [(trend, line, it) for trend in found for line in trend.lines for it in line.changes]
+def _steps(shown: Sequence[Trend]) -> list[tuple[Trend, Line, Step]]:
+    """Every step of every trend, the newest first."""
+    steps = [
+        (trend, line, it) for trend in shown for line in trend.lines for it in line.series.steps
+    ]
 
-    def when_and_what(of: tuple[Trend, TrendLine, TrendChange]) -> tuple[str, str]:
-        trend, line, change = of
-        return texts.time_of(trend.first(line, change)), line.name
+    def when_and_what(step: tuple[Trend, Line, Step]) -> tuple[str, str]:
+        return texts.time_of(texts.first(*step)), step[1].name
 
-    return sorted(moved, key=when_and_what, reverse=True)
+    return sorted(steps, key=when_and_what, reverse=True)
 
 
 def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
