@@ -81,6 +81,13 @@ def test_the_merged_run_has_the_arrivals_of_the_whole_and_a_schedule_for_each_en
     assert all(it["schedules"][0]["missing_generator"] == 0 for it in execution["engines"])
 
 
+def test_a_merged_run_leaves_a_record_in_its_own_folder_alone(merge, three, tmp_path):
+    merge(*three)
+    record = json.loads((tmp_path / "merged" / "history.jsonl").read_text())
+    assert record["id"] == manifest.digest(tmp_path / "merged" / "run.json")
+    assert not (tmp_path / "history").exists()
+
+
 def test_a_merged_folder_is_judged_again_alike(merge, three, tollgate, tmp_path):
     merge(*three)
     merged = tmp_path / "merged"

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from tollgate.history import files
 from tollgate.record import manifest, shards
 from tollgate.record.manifest import ManifestError
 from tollgate.report import write as outputs
@@ -36,6 +37,7 @@ def merge(arguments: argparse.Namespace) -> int:
         _place(found, folder)
         manifest.write(shards.merged(found, folder), folder)
         known = run_page.judge_and_write(folder)
+        files.add(folder, known, is_shared=False)
     except BaseException:
         shutil.rmtree(folder)
         raise
