@@ -182,7 +182,7 @@ def test_steps_of_several_metrics_at_one_place_are_one_move_with_the_fewest_runs
     assert (steps["p50"].first, steps["p50"].last) == (50, 50)
     assert (steps["typical"].first, steps["typical"].last) == (49, 51)
     (move,) = found.moves
-    assert sorted(series.metric for series, _ in move.of) == ["p50", "typical"]
+    assert sorted(series.metric for series, _ in move.steps) == ["p50", "typical"]
     assert (move.before, move.first, move.last) == (49, 50, 50)
 
 

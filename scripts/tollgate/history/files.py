@@ -44,10 +44,10 @@ def add(run: Path, judged: Judged, is_shared: bool) -> None:
         _write(record, run.parent / HISTORY.name)
 
 
-def collect(found: Iterable[HistoryRecord], folder: Path) -> int:
+def collect(history: Iterable[HistoryRecord], folder: Path) -> int:
     """Write each run's file into a folder, unless it is there as it should be; returns how many
     were written."""
-    return sum(_write(it, folder) for it in found)
+    return sum(_write(record, folder) for record in history)
 
 
 def of_run(run: Path, warn: Warn) -> HistoryRecord:
@@ -75,12 +75,12 @@ def read(places: Sequence[Path], warn: Warn = lambda _: None) -> list[HistoryRec
     files of JSON lines, and of each run and each folder `history` below it. warn: gets a line about
     each file and record that is left out, and about each folder without any, where others have
     some. Raises UserError, one line."""
-    known: dict[str, HistoryRecord] = {}
+    by_id: dict[str, HistoryRecord] = {}
     empty = []
     for place in places:
-        found = {it.id: it for file in _files(place) for it in _lines(file, warn)}
-        known |= found
-        if not found:
+        own_records = {it.id: it for file in _files(place) for it in _lines(file, warn)}
+        by_id |= own_records
+        if not own_records:
             empty.append(
                 f"{place} has no records of runs ({_LINES}): each run leaves one in "
                 f"reports/{HISTORY.name}, but for those that are INVALID or interrupted"
@@ -89,7 +89,12 @@ def read(places: Sequence[Path], warn: Warn = lambda _: None) -> list[HistoryRec
                 raise UserError(f"{empty[-1]}; make a run, or name another file or folder")
     for line in empty:
         warn(line)
-    return sorted(known.values(), key=lambda it: (it.began, it.run, it.id))
+    return in_order(by_id.values())
+
+
+def in_order(history: Iterable[HistoryRecord]) -> list[HistoryRecord]:
+    """Oldest first."""
+    return sorted(history, key=lambda record: (record.began, record.run, record.id))
 
 
 def _write(record: HistoryRecord, folder: Path) -> bool:
@@ -116,10 +121,10 @@ def _files(place: Path) -> Iterator[Path]:
     below = (f"{HISTORY.name}/{_LINES}", _OWN)
     # Of a run's folder its own record alone.
     beside = () if (place / "run.json").is_file() else place.glob(_LINES)
-    found = {*beside, *(path for it in below for path in place.rglob(it))}
-    named = (it for it in found if not it.name.startswith(".") and it.name not in WATCHED)
+    paths = {*beside, *(path for pattern in below for path in place.rglob(pattern))}
+    named = (it for it in paths if not it.name.startswith(".") and it.name not in WATCHED)
     # A pipe would keep its reader waiting.
-    yield from sorted(it for it in named if it.is_file())
+    yield from sorted(path for path in named if path.is_file())
 
 
 def _lines(file: Path, warn: Warn) -> Iterator[HistoryRecord]:

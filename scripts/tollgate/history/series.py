@@ -42,16 +42,17 @@ Run: TypeAlias = "tuple[HistoryRecord, HistoryExecution]"
 
 @dataclass(frozen=True)
 class Series:
-    """One metric of one label. at: of each measure the index of its run among those of the
-    execution, oldest first. is_current: whether the newest of these runs has it."""
+    """One metric of one label."""
 
     label: str
     metric: str
     unit: str
     at: tuple[int, ...]
+    """Of each measure the index of its run among those of the execution, oldest first."""
     measures: tuple[Measure, ...]
     steps: tuple[Step, ...] = ()
     is_current: bool = True
+    """Whether the newest run of the execution has it."""
 
     @property
     def name(self) -> str:
@@ -186,30 +187,32 @@ class Execution:
     @cached_property
     def moves(self) -> list[Move]:
         """The steps of all series, those that may be one together, oldest first."""
-        found: list[Move] = []
-        every = [(each, it) for each in self.series for it in each.steps]
-        for series, step in sorted(every, key=lambda it: (it[1].at, it[1].last)):
+        moves: list[Move] = []
+        steps_of_all = [(series, step) for series in self.series for step in series.steps]
+        for series, step in sorted(steps_of_all, key=lambda pair: (pair[1].at, pair[1].last)):
             first, last = series.at[step.first], series.at[step.last]
             before = series.at[step.first - 1]
-            like = next((it for it in found if first <= it.last and last >= it.first), None)
+            like = next((it for it in moves if first <= it.last and last >= it.first), None)
             if like:
-                found.remove(like)
+                moves.remove(like)
                 before, first = max(before, like.before), max(first, like.first)
                 last = min(last, like.last)
-            found.append(Move(before, first, last, (*(like.of if like else ()), (series, step))))
-        return sorted(found, key=lambda it: it.first)
+            steps_of_move = (*(like.steps if like else ()), (series, step))
+            moves.append(Move(before, first, last, steps_of_move))
+        return sorted(moves, key=lambda move: move.first)
 
 
 @dataclass(frozen=True)
 class Move:
-    """Steps of several series that may have one cause. before: index of the last run that is
-    certainly on the old level; first, last: of the first on the new one, which may be any of
-    them."""
+    """Steps of several series that may have one cause."""
 
     before: int
+    """The index of the last run that is certainly on the old level."""
     first: int
+    """That of the first run which may be the first on the new level."""
     last: int
-    of: tuple[tuple[Series, Step], ...]
+    """That of the last run which may be."""
+    steps: tuple[tuple[Series, Step], ...]
 
 
 def executions(
@@ -274,11 +277,11 @@ def _key(execution: HistoryExecution) -> tuple[str, str]:
 
 
 def _series(runs: Sequence[Run]) -> Iterator[Series]:
-    found: dict[tuple[str, str, str], list[tuple[int, Measure]]] = defaultdict(list)
+    by_key: dict[tuple[str, str, str], list[tuple[int, Measure]]] = defaultdict(list)
     for at, (_, execution) in enumerate(runs):
-        for it in execution.measures:
-            found[it.label, it.metric, it.unit].append((at, it))
-    for key, measured in found.items():
+        for measure in execution.measures:
+            by_key[measure.label, measure.metric, measure.unit].append((at, measure))
+    for key, measured in by_key.items():
         at, measures = zip(*measured, strict=True)
         yield Series(*key, at, measures, is_current=at[-1] == len(runs) - 1)
 

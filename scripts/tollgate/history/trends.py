@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from tollgate.history.files import in_order
 from tollgate.history.listed import Listed
 from tollgate.history.series import Execution, Series, comparable, execution, with_steps
 
@@ -69,7 +70,7 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
     """All trends of two runs and more, that with the newest run first; the first SHOWN with their
     steps. runs: of any order; those with one record are one."""
     recorded = {run.record.id: run for run in runs if run.record}
-    records = sorted((run.record for run in recorded.values()), key=lambda it: (it.began, it.run))
+    records = in_order(run.record for run in recorded.values())
     alike: dict[tuple[str, ...], list[Execution]] = defaultdict(list)
     for (kind, name), setups in comparable(records).items():
         for setup, pairs in setups.items():

@@ -24,11 +24,11 @@ def reasons(
 ) -> list[str]:
     """Why the gate fails: a line for each series that has risen, and for each other FAIL of the
     newest runs. newest: of so many runs each step counts. failed: newer runs without measures."""
-    found = [it for each in gating for it in _risen(each, newest)]
+    reasons = [reason for each in gating for reason in _risen(each, newest)]
     runs = [*(each.runs[-1][0] for each in gating), *failed]
-    found += (f"{it.run}: {text}" for it in runs for text in it.failed)
-    found += (f"{it.run}: it failed, and measured nothing" for it in failed if not it.failed)
-    return [*dict.fromkeys(map(one_line, found))]
+    reasons += (f"{run.run}: {text}" for run in runs for text in run.failed)
+    reasons += (f"{it.run}: it failed, and measured nothing" for it in failed if not it.failed)
+    return [*dict.fromkeys(map(one_line, reasons))]
 
 
 def _risen(execution: Execution, newest: int) -> Iterator[str]:
@@ -100,14 +100,14 @@ def _verdict(series: Series, newest: int) -> str:
 def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
     """A step: what moved, between which runs, and what else was different."""
     before, last = (execution.runs[it][0] for it in (move.before, move.last))
-    known = min(execution.runs[each.at[step.seen]][0].began for each, step in move.of)
-    found = [f"between {before.run} and {last.run}, known since {known.date()}"]
-    found += _commits(execution.commit(move.before), execution.commit(move.last), log)
+    known = min(execution.runs[each.at[step.seen]][0].began for each, step in move.steps)
+    lines_below = [f"between {before.run} and {last.run}, known since {known.date()}"]
+    lines_below += _commits(execution.commit(move.before), execution.commit(move.last), log)
     if others := differences(before.environment, last.environment):
-        found.append(f"also changed: {', '.join(others)}")
+        lines_below.append(f"also changed: {', '.join(others)}")
     yield ""
-    yield one_line(", ".join(f"{each.name} {_step(each, step)}" for each, step in move.of))
-    yield from (f"  {one_line(it)}" for it in found)
+    yield one_line(", ".join(f"{each.name} {_step(each, step)}" for each, step in move.steps))
+    yield from (f"  {one_line(line)}" for line in lines_below)
 
 
 def _commits(old: str | None, new: str | None, log: Log) -> list[str]:
@@ -115,10 +115,10 @@ def _commits(old: str | None, new: str | None, log: Log) -> list[str]:
         return ["which commits lie between is not known: a run had none"]
     if old.startswith(new) or new.startswith(old):
         return [f"both runs measured {old[:_SHORT]}: no commit of this repository did it"]
-    found = log(old, new)
-    if isinstance(found, str):
-        return [f"which commits lie between is not known: {found}"]
-    return found or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
+    commits = log(old, new)
+    if isinstance(commits, str):
+        return [f"which commits lie between is not known: {commits}"]
+    return commits or [f"{new[:_SHORT]} lies before {old[:_SHORT]}"]
 
 
 def differences(old: Environment, new: Environment) -> list[str]:
@@ -163,9 +163,9 @@ def change(series: Series, amount: float) -> str:
     return f"{text if float(text) else text.lstrip('+-')} {unit}"
 
 
-def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> Iterator[str]:
-    """The gate's answer. found: its reasons."""
-    if not found:
+def summary(gating: Sequence[Execution], reasons: Sequence[str], newest: int) -> Iterator[str]:
+    """The gate's answer and its reasons."""
+    if not reasons:
         steps = "; ".join(dict.fromkeys(_no_step(it, newest) for it in gating))
         doubts = [*dict.fromkeys(it for each in gating for it in _doubts(each, newest))]
         what = "nothing has risen since the anchor beyond its effect"
@@ -174,8 +174,8 @@ def summary(gating: Sequence[Execution], found: Sequence[str], newest: int) -> I
         yield f"{PASS}: {what}; {steps}"
         yield from (f"  {INCONCLUSIVE} {one_line(it)}" for it in doubts)
         return
-    yield f"{FAIL}: {len(found)} reason{'s' * (len(found) > 1)}"
-    yield from (f"  {FAIL} {it}" for it in found)
+    yield f"{FAIL}: {len(reasons)} reason{'s' * (len(reasons) > 1)}"
+    yield from (f"  {FAIL} {reason}" for reason in reasons)
 
 
 def _doubts(execution: Execution, newest: int) -> Iterator[str]:

@@ -41,15 +41,20 @@ _RECENT, _RARELY = 10, 0.01
 
 @dataclass(frozen=True)
 class Step:
-    """at: index of the first run on the new level, which may be first to last. seen: index of the
-    run with which it was beyond doubt. before, after: medians of the levels."""
+    """Where a series took another level. Runs are indices of the series."""
 
     at: int
+    """The first run on the new level."""
     first: int
+    """The first run that may be that as well."""
     last: int
+    """The last run that may be."""
     seen: int
+    """The run with which the step was beyond doubt."""
     before: float
+    """The median of the level before."""
     after: float
+    """The median of the new level."""
 
     @property
     def rise(self) -> float:
@@ -67,14 +72,17 @@ def steps(series: Sequence[float], false_alarm: float, least: float) -> list[Ste
     start = 0
     for end in range(1, len(values) + 1):
         if _moved(values[start:end], false_alarm, least):
-            at, first, last = (start + it for it in _place(values[start:end]))
-            places.append((at, first, last, end - 1))
-            start = at
+            at, first, last = _place(values[start:end])
+            places.append((start + at, start + first, start + last, end - 1))
+            start += at
     if not places:
         return []
-    borders = [0, *(it[0] for it in places), len(values)]
+    borders = [0, *(at for at, *_ in places), len(values)]
     levels = [float(np.median(values[begin:end])) for begin, end in pairwise(borders)]
-    return [Step(*it, *both) for it, both in zip(places, pairwise(levels), strict=True)]
+    return [
+        Step(at, first, last, seen, before, after)
+        for (at, first, last, seen), (before, after) in zip(places, pairwise(levels), strict=True)
+    ]
 
 
 def is_above(level: Sequence[float], limit: float) -> bool:
