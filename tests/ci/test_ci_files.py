@@ -12,10 +12,10 @@ from support import ci_files
 from support.judged import RUNS as JUDGED
 from tollgate.base.exit_codes import ExitCode
 from tollgate.cli.init.ci import TEMPLATES
+from tollgate.engines import machine
 from tollgate.install.tools import SOURCES
 from tollgate.judge.judgement import judge
 from tollgate.report import write as outputs
-from tollgate.taurus import engine_host
 
 CHECK_SCHEMA = Path(sys.executable).with_name("check-jsonschema")
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
@@ -286,7 +286,7 @@ def test_no_cache_holds_the_key_of_engines(tmp_path):
     cached += cache_of_github()["path"].splitlines()
     assert len(cached) == 6
     cached += [said_of_place(tmp_path)["tools"]]
-    key = engine_host.KEYSTORE
+    key = machine.KEYSTORE
     places = [support.ROOT / it for it in cached]
     assert [it for it in places if key.is_relative_to(it)] == []
 

@@ -9,9 +9,9 @@ import pytest
 
 import support
 from support.project_copy import copy_project
-from tollgate.taurus import engine_host
+from tollgate.engines import machine
 
-KEY = engine_host.KEYSTORE.relative_to(support.ROOT)
+KEY = machine.KEYSTORE.relative_to(support.ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def pem(key, folder):
     """The key and its certificate, as Python's TLS reads them."""
     found = folder / "key.pem"
     words = ("openssl", "pkcs12", "-in", key, "-out", found, "-nodes")
-    done = support.run(*words, "-passin", f"pass:{engine_host.PASSWORD}")
+    done = support.run(*words, "-passin", f"pass:{machine.PASSWORD}")
     assert done.returncode == 0, done.stderr
     return found
 
@@ -96,7 +96,7 @@ def test_only_who_has_the_key_is_let_in_and_a_signal_ends_it(started, key, tmp_p
     ours = pem(key, tmp_path)
     other = tmp_path / "other" / "engines.keystore"
     other.parent.mkdir()
-    engine_host.make_keystore(other)
+    machine.make_keystore(other)
     theirs = pem(other, other.parent)
     for each in (port, port + 1):
         assert greeted(each, ours, ours)

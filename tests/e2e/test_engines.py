@@ -18,9 +18,9 @@ import support
 from e2e.bzt_run import LENIENT, Run, mostly_right, only
 from support.hosts import hosts
 from support.project_copy import copy_project
+from tollgate.engines import machine
 from tollgate.plan.remote import START_AT
 from tollgate.record import manifest
-from tollgate.taurus import engine_host
 
 pytestmark = [pytest.mark.needs("network namespaces"), pytest.mark.engines]
 OF, PORT = 4, 1099
@@ -32,7 +32,7 @@ PERCENTILES = [f"p{p} of item>1h, continue as non-failed" for p in (1, 50, 90, 9
 OF_WORKERS = ["restarts of worker>0", "cpu-per-request of worker>1s"]
 CRITERIA = [*mostly_right("item"), *OF_WORKERS, *PERCENTILES]
 PLAN = Path(__file__).with_name("shared.jmx")
-KEY = engine_host.KEYSTORE.relative_to(support.ROOT)
+KEY = machine.KEYSTORE.relative_to(support.ROOT)
 
 
 class Remote:
@@ -50,7 +50,7 @@ class Remote:
 
     @property
     def log(self):
-        folder = engine_host.FOLDER.relative_to(support.ROOT) / f"{self.number}-of-{OF}"
+        folder = machine.FOLDER.relative_to(support.ROOT) / f"{self.number}-of-{OF}"
         return self.root / folder / "jmeter.log"
 
     def become(self, state=""):
@@ -68,7 +68,7 @@ class Remote:
             plan.write_text(f"{plan.read_text()}\n")
         elif state == "key":
             key.unlink()
-            engine_host.make_keystore(key)
+            machine.make_keystore(key)
         self._start(_ahead("+2s") if state == "clock" else {})
 
     def _start(self, env):
@@ -277,7 +277,7 @@ def test_an_engine_with_another_key_is_refused(site):
     site.become("", "plan", "key", "")  # the plan is that of the next test
     line = site.refused()
     assert f"engine {site.engines[2].host}: " in line
-    assert engine_host.KEYSTORE.name in line
+    assert machine.KEYSTORE.name in line
 
 
 @pytest.mark.needs("faketime")

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
-from tollgate.taurus.engine_probe import hash_of
-from tollgate.taurus.engines import RemoteLoad
+from tollgate.engines.probe import hash_of
+from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.shared import PreparedExecution
 
 

@@ -8,8 +8,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from tollgate.engines import shards
 from tollgate.history import files
-from tollgate.record import manifest, shards
+from tollgate.record import manifest
 from tollgate.record.manifest import ManifestError
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page

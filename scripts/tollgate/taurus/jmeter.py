@@ -31,7 +31,7 @@ from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
 from tollgate.targets import lock
-from tollgate.taurus.engines import RemoteLoad
+from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.thread_ends import thread_ends
 from tollgate.taurus.whole_records import WholeRecords

@@ -1,7 +1,7 @@
 """Taurus service `load`: which executions a run has, and the load of those that follow a forecast.
 
 With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT. With ENGINES it
-has remote engines send all of it (engines.py).
+has remote engines send all of it (remote_load.py).
 
 It stands before the services that start and judge what is left in `execution`.
 """
@@ -29,7 +29,7 @@ from tollgate.plan import lint
 from tollgate.plan.expressions import reads_property
 from tollgate.plan.read import read_plan
 from tollgate.targets import scenarios
-from tollgate.taurus.engines import RemoteLoad
+from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import problems_as, property_of, under_way
 

@@ -21,6 +21,7 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
+from tollgate.engines.divided import EnginePart
 from tollgate.forecast.load import shared_forecast
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
@@ -30,7 +31,6 @@ from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import SPLIT
 from tollgate.targets import scenarios
-from tollgate.taurus.divided import EnginePart
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
 #: Where an engine's own data files stand in the folder of its run.

@@ -24,6 +24,7 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
+from tollgate.engines.divided import divide
 from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds, refuse_never_sent
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
@@ -38,7 +39,6 @@ from tollgate.report.pages.run import write as run_page
 from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import KINDS_WITH_OWN_LOAD, kind_of, remote_of, targets_of
 from tollgate.taurus import refusals
-from tollgate.taurus.divided import divide
 from tollgate.taurus.shared import problems_as, property_of, under_way
 
 

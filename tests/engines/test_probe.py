@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tollgate.taurus import engine_host, engine_probe
+from tollgate.engines import machine, probe
 
-FACTS = engine_host.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
+FACTS = machine.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 
 
@@ -18,13 +18,13 @@ def answers(**changes):
     """Those of two engines that are alike, changes of the second's."""
     facts = {name: changes.pop(name) for name in [*changes] if hasattr(FACTS, name)}
     other = replace(FACTS, **{"number": 2, **facts})
-    second = engine_probe.Answer(HOSTS[1], other, ["h2"], 3.0, 1.0)
-    return [engine_probe.Answer(HOSTS[0], FACTS, ["h1"], -4.0, 1.0), replace(second, **changes)]
+    second = probe.Answer(HOSTS[1], other, ["h2"], 3.0, 1.0)
+    return [probe.Answer(HOSTS[0], FACTS, ["h1"], -4.0, 1.0), replace(second, **changes)]
 
 
 def in_order(found):
     rows = {"${__P(engine.rows)}/items.csv": {1: "h1", 2: "h2"}}
-    return [it.host for it in engine_probe.check(found, FACTS, rows)]
+    return [it.host for it in probe.check(found, FACTS, rows)]
 
 
 def test_engines_that_are_alike_are_known_by_their_in_order():
@@ -45,7 +45,7 @@ def test_engines_that_are_alike_are_known_by_their_in_order():
     ],
 )
 def test_a_difference_is_one_line_that_names_the_host(changes, words):
-    with pytest.raises(engine_host.EngineError) as caught:
+    with pytest.raises(machine.EngineError) as caught:
         in_order(answers(**changes))
     line = str(caught.value)
     assert line.startswith(f"engine {HOSTS[1]}")
@@ -56,7 +56,7 @@ def test_a_difference_is_one_line_that_names_the_host(changes, words):
 def test_each_host_that_differs_is_named():
     found = answers(offset_ms=2000.0)
     found[0] = replace(found[0], hashes=[None])
-    with pytest.raises(engine_host.EngineError) as caught:
+    with pytest.raises(machine.EngineError) as caught:
         in_order(found)
     assert [f"engine {it}:" in str(caught.value) for it in HOSTS] == [True, True]
 
@@ -73,17 +73,17 @@ def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
         not_yet = end + numbers_of.uniform(-2, 0) if looks else before
         looks.append((not_yet, seen, int(start + ahead_ms), int(end + ahead_ms)))
         now = max(seen, end)
-    low, high = engine_probe.bounds(looks)
+    low, high = probe.bounds(looks)
     assert low <= ahead_ms <= high
     assert high - low < 60
-    assert all(it != it for it in engine_probe.bounds([(1.0, 2.0, 1, 1)]))
+    assert all(it != it for it in probe.bounds([(1.0, 2.0, 1, 1)]))
 
 
 def test_the_plan_asks_for_the_facts_each_file_and_the_clock():
-    text = engine_probe.plan_text(["${__P(engine.rows)}/split/a.csv", "b&c.csv"])
+    text = probe.plan_text(["${__P(engine.rows)}/split/a.csv", "b&c.csv"])
     root = ElementTree.fromstring(text)
     labels = [it.get("testname") for it in root.iter("JavaSampler")]
-    assert labels == [engine_probe.FACTS, engine_probe.DATA, engine_probe.DATA, engine_probe.CLOCK]
+    assert labels == [probe.FACTS, probe.DATA, probe.DATA, probe.CLOCK]
     told = [it.text for it in root.iter("stringProp") if it.get("name") == "Argument.value"]
     assert any("b&c.csv" in (it or "") for it in told)
 
@@ -100,14 +100,14 @@ def rows(*given):
 
 def test_answers_are_put_down_to_the_host_that_gave_them():
     thread = f"{HOSTS[0]}-ask 1-1"
-    first, second = engine_probe._answers(
+    first, second = probe._answers(
         rows(
-            (thread, engine_probe.FACTS, FACTS.to_text()),
-            (thread, engine_probe.DATA, "abc"),
-            (thread, engine_probe.DATA, engine_probe.hash_of(b"**ERR**")),
-            (thread, engine_probe.CLOCK, ""),
-            ("10.9.9.9:1-ask 1-1", engine_probe.CLOCK, ""),
-            (thread, engine_probe.CLOCK, ""),
+            (thread, probe.FACTS, FACTS.to_text()),
+            (thread, probe.DATA, "abc"),
+            (thread, probe.DATA, probe.hash_of(b"**ERR**")),
+            (thread, probe.CLOCK, ""),
+            ("10.9.9.9:1-ask 1-1", probe.CLOCK, ""),
+            (thread, probe.CLOCK, ""),
         ),
         HOSTS,
         500.0,
@@ -146,6 +146,6 @@ BUSY = "Engine is busy - please try later"
 def test_why_an_engine_did_not_answer_is_told(tmp_path, first, second, words):
     path = tmp_path / "engines.log"
     path.write_text(f"2026-11-22 21:00:00,000 {first}\n2026-11-22 21:00:01,000 {second}\n")
-    told = engine_probe._why(HOSTS if second == OTHER else HOSTS[1:], path)
+    told = probe._why(HOSTS if second == OTHER else HOSTS[1:], path)
     assert told.startswith(f"engine {HOSTS[1]}: ")
     assert words in told

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from support import run_folder, run_pages
+from tollgate.engines.divided import RemoteEngine, divide
+from tollgate.engines.machine import Facts
+from tollgate.engines.probe import Answer
 from tollgate.gather import evidence
 from tollgate.record import manifest
-from tollgate.taurus.divided import RemoteEngine, divide
-from tollgate.taurus.engine_host import Facts
-from tollgate.taurus.engine_probe import Answer
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 #: By so much is the clock of the second engine ahead.

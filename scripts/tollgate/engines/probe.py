@@ -23,8 +23,8 @@ from pathlib import Path
 
 from jinja2 import Template
 
+from tollgate.engines import machine
 from tollgate.install.tools import jmeter_home
-from tollgate.taurus import engine_host
 
 FACTS, DATA, CLOCK = "facts", "data", "clock"
 #: Looks at an engine's clock; the best of them counts.
@@ -38,11 +38,11 @@ PATIENCE_S, END_S = 90.0, 3.0
 WRONG_MS = 1000.0
 _GROUP = "ask"
 _UNREADABLE = "**ERR**"
-_PLAN = Path(__file__).with_name("engine_probe.jmx.jinja")
+_PLAN = Path(__file__).with_name("probe.jmx.jinja")
 #: What the controller's JMeter logs where an engine does not answer, and what to do then.
 _HINTS = {
     "(?i:certificate)|certification path|handshake": "it has another key, or none that this "
-    f"machine trusts: copy {engine_host.KEYSTORE} to it and start it again",
+    f"machine trusts: copy {machine.KEYSTORE} to it and start it again",
     "busy": "it is busy with another run and free when that ends; if nothing waits for that run, "
     "stop the engine (Ctrl-C) and start it again",
     "refused": "nothing listens there: start it by `tollgate engine`",
@@ -56,7 +56,7 @@ class Answer:
     began_s: when its first sample was seen, in s from the start of the JMeter that asked."""
 
     host: str
-    facts: engine_host.Facts | None = None
+    facts: machine.Facts | None = None
     hashes: list[str | None] = field(default_factory=list)
     offset_ms: float = math.nan
     uncertainty_ms: float = math.inf
@@ -68,7 +68,7 @@ def plan_text(files: Iterable[str]) -> str:
     contents = [f"${{__FileToString({path},ISO-8859-1)}}" for path in files]
     template = Template(_PLAN.read_text("utf-8"), autoescape=True, trim_blocks=True)
     hashes = ((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents)
-    samplers = [(FACTS, f"${{__P({engine_host.FACTS})}}"), *hashes]
+    samplers = [(FACTS, f"${{__P({machine.FACTS})}}"), *hashes]
     return template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK)
 
 
@@ -88,7 +88,7 @@ def ask(hosts: Sequence[str], address: str, files: Collection[str], folder: Path
     plan.write_text(plan_text(files), encoding="utf-8")
     command = [
         *(str(jmeter_home() / "bin" / "jmeter"), "-n", "-t", str(plan), "-l", str(samples)),
-        *("-j", str(log), "-R", ",".join(hosts), *engine_host.tls(address)),
+        *("-j", str(log), "-R", ",".join(hosts), *machine.tls(address)),
         *("-Jmode=Standard", "-Jjmeter.save.saveservice.autoflush=true"),
         *("-Jjmeter.save.saveservice.output_format=csv", "-Jsummariser.name="),
         *("-Jjmeterengine.nongui.port=0", "-Jjmeter.exit.check.pause=0"),
@@ -110,7 +110,7 @@ def ask(hosts: Sequence[str], address: str, files: Collection[str], folder: Path
         if not it.facts or len(it.hashes) < len(files) or math.isnan(it.offset_ms)
     ]
     if silent:
-        raise engine_host.EngineError(_why(silent, log))
+        raise machine.EngineError(_why(silent, log))
     return answers
 
 
@@ -154,7 +154,7 @@ def _answers(
             continue
         answer, message = found[host], row["responseMessage"]
         if row["label"] == FACTS:
-            answer.facts = engine_host.Facts.of_text(message, f"engine {host}: ")
+            answer.facts = machine.Facts.of_text(message, f"engine {host}: ")
             answer.began_s = (seen - began_ms) / 1000
         elif row["label"] == DATA:
             answer.hashes.append(None if message == _UNREAD_HASH else message)
@@ -197,7 +197,7 @@ def _why(silent: Sequence[str], log: Path) -> str:
 
 
 def check(
-    answers: Sequence[Answer], here: engine_host.Facts, files: Mapping[str, Mapping[int, str]]
+    answers: Sequence[Answer], here: machine.Facts, files: Mapping[str, Mapping[int, str]]
 ) -> list[Answer]:
     """The answers in the order of the engines' numbers. files: of each that was asked for, its hash
     by engine. Raises EngineError, which names each host whose answer is another one, and what is
@@ -209,7 +209,7 @@ def check(
         hosts.setdefault(answer.facts.number, answer.host)
         wrong += [f"engine {answer.host}: {problem}"] if problem else []
     if wrong:
-        raise engine_host.EngineError("; ".join(wrong))
+        raise machine.EngineError("; ".join(wrong))
     return sorted(answers, key=lambda it: it.facts.number)
 
 
@@ -217,7 +217,7 @@ def _problems(
     answer: Answer,
     of: int,
     known: Mapping[int, str],
-    here: engine_host.Facts,
+    here: machine.Facts,
     files: Mapping[str, Mapping[int, str]],
 ) -> Iterator[str]:
     """known: the hosts that are asked for already, by their numbers."""

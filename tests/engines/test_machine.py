@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from tollgate.engines import machine
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import COPY, SPLIT
-from tollgate.taurus import engine_host
 
-FACTS = engine_host.Facts(
+FACTS = machine.Facts(
     *(2, 3, "5.6.3", "17.0.1", "ab", {"plans/a.jmx": "cd"}), cpu="quick, one", cores=2
 )
 PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashTree>
@@ -20,26 +20,26 @@ PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashT
 
 def test_the_key_is_made_once_for_this_user_alone_and_refused_where_others_read_it(tmp_path):
     key = tmp_path / "state" / "engines.keystore"
-    with pytest.raises(engine_host.EngineError, match="tollgate engine keystore"):
-        engine_host.check_keystore(key)
-    engine_host.make_keystore(key)
+    with pytest.raises(machine.EngineError, match="tollgate engine keystore"):
+        machine.check_keystore(key)
+    machine.make_keystore(key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    engine_host.check_keystore(key)
+    machine.check_keystore(key)
     content = key.read_bytes()
-    with pytest.raises(engine_host.EngineError, match="remove it first"):
-        engine_host.make_keystore(key)
+    with pytest.raises(machine.EngineError, match="remove it first"):
+        machine.make_keystore(key)
     assert key.read_bytes() == content
     assert [it.name for it in key.parent.iterdir()] == [key.name]
     key.chmod(0o640)
-    with pytest.raises(engine_host.EngineError, match="chmod 600"):
-        engine_host.check_keystore(key)
+    with pytest.raises(machine.EngineError, match="chmod 600"):
+        machine.check_keystore(key)
 
 
 def test_facts_survive_the_way_through_a_property():
-    assert engine_host.Facts.of_text(FACTS.to_text()) == FACTS
+    assert machine.Facts.of_text(FACTS.to_text()) == FACTS
     for other in ("", "{}", "${engine.facts}", "[1]"):
-        with pytest.raises(engine_host.EngineError):
-            engine_host.Facts.of_text(other)
+        with pytest.raises(machine.EngineError):
+            machine.Facts.of_text(other)
 
 
 def test_what_must_be_alike_is_told_where_it_is_not():
@@ -60,9 +60,9 @@ def test_an_engine_has_its_rows_ready_both_ways(tmp_path):
     (plans / "p.jmx").write_text(PLAN)
     (plans / "broken.jmx").write_text("<")
     (plans / "items.csv").write_text("a\nb\nc\nd\n")
-    engine_host.place(Share(2, 2), plans, folder)
+    machine.place(Share(2, 2), plans, folder)
     assert (folder / SPLIT / "items.csv").read_text() == "b\nd\n"
     assert (folder / COPY / "items.csv").read_text() == "c\nd\na\nb\n"
-    engine_host.place(Share(1, 5), plans, folder)
+    machine.place(Share(1, 5), plans, folder)
     assert not (folder / SPLIT / "items.csv").exists()
     assert (folder / COPY / "items.csv").read_text() == "a\nb\nc\nd\n"

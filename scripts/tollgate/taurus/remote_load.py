@@ -22,6 +22,9 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
 from tollgate.base.urls import Url
+from tollgate.engines import machine, probe
+from tollgate.engines.divided import EnginePart, RemoteEngine
+from tollgate.engines.heartbeat import Heartbeat
 from tollgate.plan.data_files import Feed
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
@@ -30,9 +33,6 @@ from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import read_feeds, row_file
 from tollgate.targets import pm2, scenarios
-from tollgate.taurus import engine_host, engine_probe
-from tollgate.taurus.divided import EnginePart, RemoteEngine
-from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import part_of, refuse_undivided, shared_rows, times_the_plan
 from tollgate.taurus.shared import PreparedExecution, is_running
 
@@ -46,7 +46,7 @@ WARNED_MS = 50.0
 #: What JMeter sets of itself, which is none of an engine's.
 _CONTROLLERS = ("jmeterengine.", "user.classpath")
 #: What each engine knows by itself.
-_ITS_OWN = {engine_host.NUMBER, engine_host.OF}
+_ITS_OWN = {machine.NUMBER, machine.OF}
 
 
 @dataclass
@@ -59,7 +59,7 @@ class RemoteLoad:
     rows: str
     address: str = ""
     parts: dict[str, list[EnginePart]] = field(default_factory=dict)
-    answers: list[engine_probe.Answer] = field(default_factory=list)
+    answers: list[probe.Answer] = field(default_factory=list)
     heartbeat: Heartbeat | None = None
 
     @classmethod
@@ -82,7 +82,7 @@ class RemoteLoad:
     ) -> None:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
-        engine_host.check_keystore()
+        machine.check_keystore()
         files: dict[str, dict[int, str]] = {}
         for name, scenario in scenarios.executions_of(engine.config):
             self._refuse_loopback(scenario, name)
@@ -91,9 +91,9 @@ class RemoteLoad:
             execution["distributed"] = list(self.hosts)
         self.address = self._reached()
         log.info("Asking %d engines what they have...", len(self.hosts))
-        answers = engine_probe.ask(self.hosts, self.address, files, Path(engine.artifacts_dir))
-        here = engine_host.facts_here(Share(1, len(self.hosts)), "", 0)
-        self.answers = engine_probe.check(answers, here, files)
+        answers = probe.ask(self.hosts, self.address, files, Path(engine.artifacts_dir))
+        here = machine.facts_here(Share(1, len(self.hosts)), "", 0)
+        self.answers = probe.check(answers, here, files)
         for answer in self.answers:
             facts, ahead_ms, within_ms = answer.facts, answer.offset_ms, answer.uncertainty_ms
             who = f"Engine {facts.number}/{facts.of} at {answer.host}"
@@ -115,16 +115,16 @@ class RemoteLoad:
             self.parts[name], shared = parts, parts[0].shared
             for number, part in enumerate(parts, start=1):
                 for feed, text in part.rows:
-                    found = engine_probe.hash_of(text.encode(feed.encoding))
+                    found = probe.hash_of(text.encode(feed.encoding))
                     files.setdefault(self._row_path(feed), {})[number] = found
         else:
             prepared.notes.append(times_the_plan(of))
             shared = read_feeds(path, scenarios.given_properties(engine.config, scenario))
         for feed in shared:
             try:
-                found = engine_probe.hash_of(feed.file.read_bytes())
+                found = probe.hash_of(feed.file.read_bytes())
             except OSError as problem:
-                raise engine_host.EngineError(
+                raise machine.EngineError(
                     f"{feed.file} of {feed.title} can't be read: {problem.strerror}"
                 ) from None
             hashes = {share.number: found for share in shares}
@@ -141,7 +141,7 @@ class RemoteLoad:
                 )
 
     def _row_path(self, feed: Feed) -> str:
-        return f"${{__P({engine_host.ROWS})}}/{self.rows}/{row_file(feed)}"
+        return f"${{__P({machine.ROWS})}}/{self.rows}/{row_file(feed)}"
 
     def _reached(self) -> str:
         """The address of this machine that the engines are reached from. Raises EngineError."""
@@ -152,7 +152,7 @@ class RemoteLoad:
                 with socket.create_connection((name, int(port)), REACH_S) as connection:
                     found = found or connection.getsockname()[0]
             except OSError as problem:
-                raise engine_host.EngineError(
+                raise machine.EngineError(
                     f"engine {host} can't be reached ({problem.strerror or problem}): start it "
                     "there by `tollgate engine`, with this --address and --port"
                 ) from None
@@ -234,7 +234,7 @@ class RemoteLoad:
         """Of the JMeter that drives them."""
         at_ms = (round(1000 * begins_at + it.offset_ms) for it in self.answers)
         starts = (f"-G{own_name(START_AT, number)}={ms}" for number, ms in enumerate(at_ms, 1))
-        return [*engine_host.tls(self.address), *engine_host.BATCHES, *starts]
+        return [*machine.tls(self.address), *machine.BATCHES, *starts]
 
 
 def _hosts(text: str) -> tuple[str, ...]:

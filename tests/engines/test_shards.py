@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support import shards
+from tollgate.engines.shards import read_shards
 from tollgate.forecast.model import Followed, LoadStep
 from tollgate.record import manifest
-from tollgate.record.shards import read_shards
 
 OF = 3
 NAMES = st.sampled_from(("warmup", "schedule", "other", "visits"))

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tollgate.engines.probe import Answer
+from tollgate.engines.shards import folders
 from tollgate.forecast.model import Followed
 from tollgate.plan.data_files import Feed
 from tollgate.record.manifest import NAME, EngineRecord, Manifest, ShareRecord, digest, seal, write
-from tollgate.record.shards import folders
 from tollgate.samples.split import split
-from tollgate.taurus.engine_probe import Answer
 
 #: The folder of the plans of a run.
 _PLAN = "plan"

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import support
-from tollgate.taurus import heartbeat
+from tollgate.engines import heartbeat
 
 
 @pytest.fixture
