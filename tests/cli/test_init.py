@@ -11,9 +11,9 @@ from support.http_server import Handler, serving
 from tollgate.cli.init import command
 from tollgate.criteria import grammar as criteria
 from tollgate.forecast.read import read_forecast
+from tollgate.service import choice
 from tollgate.service.elements import parts_of
 from tollgate.service.model import read_service
-from tollgate.taurus import composition
 from tollgate.taurus.run_file import with_kinds
 
 SERVER = """
@@ -130,7 +130,7 @@ def test_what_it_writes_is_read_by_a_run_of_each_kind(init, repository):
         config = Configuration()
         config.load(with_kinds(root / "taurus.yml"))
         config.merge(config["cli-aliases"][kind])
-        assert composition.only_service(config) == "shop"
+        assert choice.only_service(config) == "shop"
     service = read_service("shop", service_of(root, "shop"))
     parts = parts_of(service, root)
     labels = [it.label for it in parts.requests]

@@ -6,6 +6,7 @@ from bzt.engine import Configuration
 from support.services_described import SHOP
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
+from tollgate.service import choice
 from tollgate.taurus import composition
 from tollgate.taurus.run_file import KINDS_CONFIG
 
@@ -16,7 +17,7 @@ CRITERIA = ["p95 of list>250ms", "capacity of shop<20/s"]
 @pytest.fixture
 def composed(tmp_path, monkeypatch):
     """What a kind and a service of the suite's taurus.yml become."""
-    monkeypatch.setattr(composition, "STATE", tmp_path)
+    monkeypatch.setattr("tollgate.service.compose.STATE", tmp_path)
 
     def compose(kind, service, scenario, environment=None, of=None, plans=None):
         config = Configuration()
@@ -26,9 +27,14 @@ def composed(tmp_path, monkeypatch):
         config.merge({"modules": {"plan": {"path": plans}}} if plans else {})
         if of is not None:
             config["modules"]["capacity"]["of"] = of
-        return composition.compose(config, service, environment), config
+        return composed_of(config, service, environment or {}), config
 
     return compose
+
+
+def composed_of(config, service, environment):
+    run = composition.read_run(config, service, environment)
+    return composition.compose(config, run, environment)
 
 
 def criteria_of(config):
@@ -45,6 +51,13 @@ def test_each_kind_has_the_plan_of_its_shape(composed, kind, tmp_path):
     assert scenario.get("target" if kind != "compare" else "app") == "shop"
     kept = CRITERIA[1:] if kind == "capacity" else CRITERIA[:1]
     assert scenario["criteria"] == kept
+
+
+def test_what_is_asked_before_a_load_is_asked_once(composed):
+    probes = [{"path": "/items", "answer": "items"}]
+    for kind, service in (("check", URL), ("compare", SHOP)):
+        _, config = composed(kind, "shop", {**service, "probes": probes})
+        assert config["scenarios"]["shop"]["probes"] == probes
 
 
 def test_criteria_of_a_kind_go_with_every_app_where_they_are_on_workers(composed):
@@ -98,15 +111,6 @@ def test_what_does_not_go_together_is_refused_in_a_line(
     assert named in line
 
 
-def test_two_services_and_two_kinds_are_refused():
-    kinds = {"check": {}, "load": {"modules": {"verdict": {"kind": "load"}}}, "fast": {"a": 1}}
-    assert composition.chosen(["load", "shop", "fast"], ["shop"], kinds) == "shop"
-    assert composition.chosen(["load"], ["shop"], kinds) is None
-    for given in (["shop", "depot"], ["check", "load"]):
-        with pytest.raises(SettingError, match=f"-{given[0]} and -{given[1]} are two"):
-            composition.chosen(given, ["shop", "depot"], kinds)
-
-
 SECRET = {"environment": ["SHOP_KEY"], "headers": {"X-Key": "${__P(SHOP_KEY)}"}}
 
 
@@ -116,7 +120,6 @@ def test_what_the_environment_holds_is_given_to_jmeter(composed):
     assert jmeter["properties"]["SHOP_KEY"] == "S3CRET"
     assert jmeter["csv-jtl-flags"]["url"] is True
     assert "S3CRET" not in found.plan.read_text()
-    assert composition.secrets_of({"scenarios": {"shop": {**URL, **SECRET}}}) == {"SHOP_KEY"}
 
 
 def test_samples_are_written_without_urls_where_one_may_hold_a_secret(composed):
@@ -162,8 +165,8 @@ def test_a_suite_without_services_compares_a_plan_by_urls():
     config.merge(config["cli-aliases"]["compare"])
     config["modules"]["plan"]["path"] = ["visits.jmx"]
     config["execution"] = []
-    service = composition.only_service(config)
-    assert composition.compose(config, service, {"PLAN": "visits.jmx"}) is None
+    service = choice.only_service(config)
+    assert composed_of(config, service, {"PLAN": "visits.jmx"}) is None
     assert [it["scenario"] for it in config["execution"]] == ["compare"]
 
 

@@ -7,6 +7,7 @@ from bzt.engine import Configuration
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
 from tollgate.criteria.grammar import parse
+from tollgate.service import choice
 from tollgate.taurus import composition
 from tollgate.taurus.run_file import KINDS_CONFIG, with_kinds
 
@@ -77,11 +78,11 @@ def test_settings_of_a_run_file_go_before_those_of_the_kinds(configured):
 
 def test_the_only_service_is_meant_where_none_is_named(configured):
     one = "scenarios: {a: {url: http://h, requests: [/]}}"
-    assert composition.only_service(configured(one)) == "a"
+    assert choice.only_service(configured(one)) == "a"
     two = "scenarios: {a: {url: http://h, requests: [/]}, b: {url: http://h, requests: [/]}}"
     with pytest.raises(SettingError, match="no service is named: write one of -a, -b"):
-        composition.only_service(configured(two))
-    assert composition.only_service(configured(f"{one}\nexecution: [{{scenario: a}}]")) is None
+        choice.only_service(configured(two))
+    assert choice.only_service(configured(f"{one}\nexecution: [{{scenario: a}}]")) is None
 
 
 def test_a_file_that_can_not_be_read_is_left_to_taurus(tmp_path):
@@ -92,10 +93,11 @@ def test_a_file_that_can_not_be_read_is_left_to_taurus(tmp_path):
 def test_each_kind_of_the_package_has_a_plan_of_a_service_that_stands_alone(
     configured, monkeypatch, tmp_path, kind
 ):
-    monkeypatch.setattr(composition, "STATE", tmp_path)
+    monkeypatch.setattr("tollgate.service.compose.STATE", tmp_path)
     config = configured("scenarios: {shop: {url: http://h, requests: [{label: a, url: /}]}}")
     config.merge(config["cli-aliases"][kind])
-    found = composition.compose(config, composition.only_service(config), {})
+    run = composition.read_run(config, choice.only_service(config), {})
+    found = composition.compose(config, run, {})
     assert found.plan == tmp_path / f"shop-{kind}.jmx"
     assert [it["scenario"] for it in config["execution"]] == ["shop"]
     if kind == "capacity":

@@ -9,7 +9,7 @@ from bzt.utils import BetterDict
 
 from support.services_described import parts, plan, service
 from tollgate.base.paths import SUITE
-from tollgate.taurus.composition import Composed
+from tollgate.service.compose import Composed
 from tollgate.taurus.load import BOTH_MODES_S, Load, ModeError, chosen_modes
 from tollgate.taurus.shared import under_way
 
@@ -122,7 +122,7 @@ def test_the_load_of_a_service_ends_when_its_slowest_answers_and_its_pauses_have
     visit = {"transaction": "visit", "do": [{"label": "first", "url": "/"}, pause]}
     asked = {"requests": [visit], "timeout": "30s"}
     path = plan(tmp_path, "forecast", **asked)
-    made = Composed(service(**asked), "forecast", path, parts(tmp_path, **asked))
+    made = Composed(service(**asked), "forecast", path, parts(tmp_path, **asked), {})
     given = {"shop": {"script": str(path), "properties": {"warmup": 5}}}
     config = prepared({"scenario": "shop"}, scenarios=given, composed=made, **FOLLOWS)
     assert config["scenarios"]["shop"]["properties"]["schedule"].endswith("pause(34 sec)")

@@ -14,6 +14,8 @@ from tollgate.base.settings import SettingError
 from tollgate.base.text import UserError
 from tollgate.cli.run import KINDS, own_kinds, services
 from tollgate.install import assemble
+from tollgate.service import choice
+from tollgate.service.compose import compose_service
 from tollgate.service.model import read_service
 from tollgate.targets.scenarios import kind_of
 from tollgate.taurus import composition
@@ -36,16 +38,17 @@ def write(arguments: argparse.Namespace) -> int:
     assemble.provide()
     names = arguments.names or []
     config = configuration(names)
-    service = composition.chosen(names, services(), config.get("cli-aliases"))
+    service = choice.chosen(names, services(), config.get("cli-aliases"))
     if service is None:
         there = ", ".join(f"-{it}" for it in services()) or "none"
         raise UserError(f"no service is named; those of {RUN_FILE} are: {there}")
     try:
-        read = read_service(service, config["scenarios"][service])
-        path, _ = composition.plan_of(read, kind_of(config), composition.shape_of(config))
+        read, kind = read_service(service, config["scenarios"][service]), kind_of(config)
+        composed = compose_service(read, kind, composition.shape_of(config))
+        composition.write_plan(composed)
     except TaurusConfigError as problem:
         raise SettingError(str(problem)) from None
-    print(os.path.relpath(path))
+    print(os.path.relpath(composed.plan))
     return 0
 
 

@@ -114,13 +114,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Service:
-    """name: of the scenario. requests: none where it has `plans`. taurus: what Taurus's own keys
-    say of all requests."""
+    """A service as its scenario in taurus.yml describes it."""
 
     name: str
+    """Of the scenario."""
     settings: ServiceSettings
     requests: tuple[Request, ...]
+    """None where it has `plans`."""
     taurus: Mapping[str, Any]
+    """What Taurus's own keys say of all requests."""
+    scenario: Mapping[str, Any]
+    """All keys as they are written."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -153,7 +157,7 @@ def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
         key: it for key, it in scenario.items() if key not in (*keys, "requests", "properties")
     }
     # A copy: Taurus writes into what it reads.
-    return Service(name, found, requests, _plain({**DEFAULTS, **others}))
+    return Service(name, found, requests, _plain({**DEFAULTS, **others}), scenario)
 
 
 def _plain(given: Mapping[str, Any]) -> Any:

@@ -13,11 +13,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tollgate.base.settings import SettingError, unknown
-from tollgate.targets.pm2 import App, why_not_asked
+from tollgate.base.text import did_you_mean
+from tollgate.targets.pm2 import App, declared_apps, why_not_asked
 
 #: Of the environment of every PM2 process: a list of copies.
 VARIABLE = "TOLLGATE_APPS"
 LAST_PORT = 65535
+#: The modes of PM2, and the word for all of them.
+MODES, BOTH = ("fork", "cluster"), "both"
 #: `instances` of a cluster with as many workers as there are cores.
 ONE_A_CORE = "max"
 #: What options and variables are called that say where an app listens.
@@ -66,6 +69,27 @@ def in_mode(app: App, name: str, port: int, mode: str) -> Copy:
     refuse_mode(app, mode)
     instances = ONE_A_CORE if mode == "cluster" else 1
     return Copy(app.name, name, port, name, 1, mode, instances, app.is_node)
+
+
+def compose_modes(service: str, name: str, mode: str) -> dict[str, str]:
+    """Have an app run in one mode, or in each of both: a copy of it, by the name of the execution
+    that asks it. service: of whose the app is. name: of the app, empty for a URL. Raises
+    SettingError."""
+    if mode not in (*MODES, BOTH):
+        raise SettingError(f"MODE is {mode!r}: {did_you_mean(mode, [*MODES, BOTH])}")
+    if not name:
+        raise SettingError(f"MODE is {mode!r}, and {service!r} answers at a URL: leave MODE out")
+    app = declared(declared_apps(), name, f"scenarios.{service}.app")
+    modes = MODES if mode == BOTH else (mode,)
+    made = [
+        in_mode(app, f"{app.name}-{each}", app.port + place, each)
+        for place, each in enumerate(modes)
+    ]
+    compose(made)
+    apps = declared_apps()
+    refuse_shared_ports(app, [apps[copy.name] for copy in made])
+    executions = [f"{service}-{each}" for each in modes] if mode == BOTH else [service]
+    return dict(zip(executions, [copy.name for copy in made], strict=True))
 
 
 def of_side(

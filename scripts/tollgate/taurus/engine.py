@@ -16,6 +16,7 @@ from tollgate.base.text import did_you_mean
 from tollgate.install.tools import jmeter_home, runs
 from tollgate.record.environment import jmeter_version
 from tollgate.record.redaction import Redaction
+from tollgate.service import choice
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.taurus import composition, run_file, secrecy
 from tollgate.taurus.run_file import BASE_CONFIG
@@ -45,7 +46,7 @@ class Engine(secrecy.RecordingEngine):
         merged = super().configure(user_configs, read_config_files)
         known = self.config.get("cli-aliases")
         known.get(DEFAULT_KIND, {}, force_set=True)
-        services = composition.services_of(self.config)
+        services = choice.services_of(self.config)
         for kind in self.kinds:
             if kind not in (*known, *services):
                 taurus = Configuration()
@@ -54,7 +55,7 @@ class Engine(secrecy.RecordingEngine):
                 what = "is no kind of run (cli-aliases) and no service (scenarios)"
                 raise TaurusConfigError(f"-{kind} {what}: {did_you_mean(kind, [*ours, *services])}")
         with problems_as(TaurusConfigError, "run", SettingError):
-            self.service = composition.chosen(self.kinds, services, known)
+            self.service = choice.chosen(self.kinds, services, known)
         # Of a scenario whose plan comes from a folder of plans.
         linter = self.config.get("cli").get("linter")
         linter.get("ignored-warnings", []).append("no-script-or-requests")
@@ -68,11 +69,11 @@ class Engine(secrecy.RecordingEngine):
             run_file.check(self.config)
             self._take_own_jmeter()
             self.unify_config()
-            for name in composition.secrets_of(self.config):
+            for name in choice.secrets_of(self.config):
                 self.redaction.add(name, os.environ.get(name, ""))
-            service = self.service or composition.only_service(self.config)
-            composed = composition.compose(self.config, service, os.environ)
-            under_way(self).composed = composed
+            service = self.service or choice.only_service(self.config)
+            run = composition.read_run(self.config, service, os.environ)
+            under_way(self).composed = composition.compose(self.config, run, os.environ)
         except (SettingError, Pm2Error) as problem:
             raise TaurusConfigError(str(problem)) from None
         super().prepare()

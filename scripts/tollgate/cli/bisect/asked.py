@@ -25,11 +25,11 @@ from tollgate.cli.run import services
 from tollgate.compare.settings import CompareSetup, read_setup
 from tollgate.install import assemble
 from tollgate.record.manifest import digest
+from tollgate.service import choice
 from tollgate.targets import packages, pm2, scenarios, sides
 from tollgate.targets.bisection import Span
 from tollgate.targets.packages import Provision
 from tollgate.targets.sides import Source
-from tollgate.taurus import composition
 
 #: Variables that, beside modules.compare, say what is compared.
 VARIABLES = ("PLAN", "PLAN_HOST")
@@ -135,8 +135,8 @@ def _runs(setting: str) -> Path:
 
 def _scenario(config: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
     """Name and content of the one that is compared. Raises SettingError."""
-    service = composition.chosen(names, services(), config.get("cli-aliases"))
-    if service := service or composition.only_service(config):
+    service = choice.chosen(names, services(), config.get("cli-aliases"))
+    if service := service or choice.only_service(config):
         return service, config["scenarios"][service]
     found = scenarios.executions_of(config)
     if len(found) != 1:

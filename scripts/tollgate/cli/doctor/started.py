@@ -11,10 +11,10 @@ from bzt.utils import BetterDict
 from tollgate.base.paths import RUN_FILE, SUITE
 from tollgate.cli.plan import configuration
 from tollgate.compare.settings import read_setup
+from tollgate.service.choice import only_service
 from tollgate.study.design import read_design
 from tollgate.targets import pm2, scenarios
 from tollgate.targets.sides import copies_of_sides
-from tollgate.taurus.composition import only_service
 from tollgate.taurus.study import apps_of
 
 
