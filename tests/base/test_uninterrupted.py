@@ -3,7 +3,6 @@ import os
 import signal
 import threading
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +10,7 @@ from support import run_folder
 from tollgate.base.processes import SIGNALS, defer_signals, end_by
 from tollgate.report.pages.run import write as run_page
 from tollgate.taurus import verdict
+from tollgate.taurus.jmeter import InstalledJMeter
 
 
 class Interrupted(BaseException):
@@ -48,8 +48,9 @@ def test_a_signal_after_the_load_takes_no_verdict_away(
 
     monkeypatch.setattr(room, step, signalled)
     (planned,) = made.executions
-    executor = Mock(spec=["start_time", "process"], start_time=planned.began)
-    executor.process = SimpleNamespace(poll=lambda: 0)
+    executor = InstalledJMeter()
+    executor.start_time, executor.process = planned.began, SimpleNamespace(poll=lambda: 0)
+    executor.threads_ended = lambda: None
     reporter = verdict.Verdict()
     reporter.manifest = made
     reporter.ended = {executor: planned.ended}

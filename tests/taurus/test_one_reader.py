@@ -49,6 +49,7 @@ def test_interim_decisions_and_progress_read_each_byte_of_the_file_once(tmp_path
         start_time=time.time() - 1000,
         process=SimpleNamespace(poll=lambda: None),
         is_over=False,
+        begins_at=0.0,
         properties=BetterDict(),
     )
     engine = SimpleNamespace(

@@ -35,6 +35,7 @@ def execution(folder, label, failures, properties):
         kpi_jtl=str(jtl),
         properties=BetterDict.from_dict(properties),
         start_time=time.time() - 1000,
+        begins_at=0.0,
     )
 
 

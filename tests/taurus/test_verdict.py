@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from bzt import ManualShutdown, TaurusConfigError
+from bzt.modules.jmeter import JMeterExecutor
 from bzt.utils import BetterDict
 
 from support import compare_folder, run_folder
@@ -14,7 +15,9 @@ from tollgate.base.settings import SettingError
 from tollgate.compare.settings import read_setup
 from tollgate.judge.facts import JudgeSettings
 from tollgate.record import manifest
-from tollgate.taurus.refusals import checked_settings
+from tollgate.record.redaction import Redaction
+from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.refusals import checked_settings, require_jmeter_plan
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 from tollgate.workers.background_cpu import BackgroundCpu
@@ -23,23 +26,19 @@ from tollgate.workers.background_cpu import BackgroundCpu
 NOW = 1795223340.5
 
 
-class Executor(SimpleNamespace):
-    __hash__ = object.__hash__
-
-
 def sealed(folder, made, interrupted_at=None, known=lambda _run, _executor: None):
     """run.json after the load has ended. known: notes what other modules know of the run."""
     (planned,) = made.executions
-    # Nobody has seen it end.
-    executor = Executor(start_time=planned.began, process=None)
+    executor = InstalledJMeter()  # nobody has seen it end
+    executor.start_time = planned.began
     reporter = Verdict()
     reporter.manifest = made
     reporter.engine = SimpleNamespace(
         artifacts_dir=str(folder),
         provisioning=SimpleNamespace(executors=[executor]),
         stopping_reason=ManualShutdown(),
-        interrupted_at=interrupted_at,
     )
+    under_way(reporter.engine).interrupted_at = interrupted_at
     known(under_way(reporter.engine), executor)
     reporter._seal()
     return manifest.read(folder)
@@ -79,6 +78,19 @@ def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     for how, expected in ((ended, (1795223309.25, True)), (lambda *_: None, (None, False))):
         (found,) = sealed(tmp_path, run_folder.make(tmp_path), known=how).executions
         assert (found.stop_requested_at, found.ended_by_force) == expected
+
+
+@pytest.mark.parametrize("name", ["stop_requested_at", "forced", "begins_at"])
+def test_what_a_run_is_to_record_of_its_end_is_no_default(tmp_path, name):
+    with pytest.raises(AttributeError, match=name):
+        sealed(tmp_path, run_folder.make(tmp_path), known=lambda _, jmeter: delattr(jmeter, name))
+
+
+def test_an_executor_that_does_not_tell_how_its_load_ended_is_refused():
+    executor = JMeterExecutor()
+    executor.label, executor.original_jmx = "fork", "plans/check.jmx"
+    with pytest.raises(TaurusConfigError, match="'fork' is run by JMeterExecutor"):
+        require_jmeter_plan(executor)
 
 
 def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
@@ -127,7 +139,8 @@ def test_whether_a_run_cut_short_counts_is_true_or_false_and_nothing_between(val
 def test_verdict_refuses_a_property_that_is_no_number(monkeypatch, name):
     monkeypatch.setattr("tollgate.taurus.verdict.plan_copy.copy", lambda *_: "plan/check.jmx")
     made = Verdict()
-    made.engine = SimpleNamespace(artifacts_dir="reports", config={"modules": {}})
+    config, redaction = {"modules": {}}, Redaction()
+    made.engine = SimpleNamespace(artifacts_dir="reports", config=config, redaction=redaction)
     executor = SimpleNamespace(
         label="fork",
         properties={name: "60s"},

@@ -39,7 +39,8 @@ def interrupt_once(engine: Engine) -> None:
             raise VerdictExit(judged.verdict.exit_code)
         # Some of bzt's modules swallow every exception; its main loop looks at this as well.
         engine.interrupted = True
-        engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's
+        # For verdict: what comes after that is not the run's.
+        under_way(engine).interrupted_at = time.time()
         raise ManualShutdown
 
     end_by(interrupt)

@@ -34,6 +34,7 @@ class Engine(secrecy.RecordingEngine):
     def __init__(self, parent: logging.Logger, redaction: Redaction, kinds: Sequence[str]) -> None:
         super().__init__(parent, redaction)
         self.kinds = kinds
+        self.arguments: list[str] | None = None  # of the command line, for run.json
         self.service: str | None = None
         # At every end Taurus asks for patience; only whoever interrupts it has to wait.
         self.log.addFilter(lambda record: record.msg != _PATIENCE or self.interrupted)

@@ -30,6 +30,7 @@ from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
+from tollgate.record.redaction import Redaction
 from tollgate.targets import lock
 from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.shared import under_way
@@ -181,9 +182,9 @@ class InstalledJMeter(JMeterExecutor):
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
         the run's folder that only this user can read. That in the folder keeps the rest."""
-        redaction = getattr(self.engine, "redaction", None)
-        if path is None or redaction is None:
+        if path is None:
             return path
+        redaction: Redaction = self.engine.redaction
         redaction.properties(self.properties)
         plain = os.fsdecode(Path(path).read_bytes())
         given, shown = (self._for_java(plain, each) for each in (str, redaction.hide))

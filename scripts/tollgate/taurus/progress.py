@@ -87,5 +87,5 @@ def period(elapsed_s: float) -> float:
 
 
 def _elapsed(executor: object) -> float:
-    began = max(executor.start_time, getattr(executor, "begins_at", 0.0))
+    began = max(executor.start_time, executor.begins_at)
     return max(0.0, time.time() - began)

@@ -22,6 +22,7 @@ from tollgate.plan.references import unset
 from tollgate.plan.variables import running_expander_of
 from tollgate.record.redaction import MARK, Redaction
 from tollgate.schedule.data_rows import short_files
+from tollgate.taurus.jmeter import InstalledJMeter
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
@@ -97,10 +98,17 @@ def refuse_without_data(
 
 
 def require_jmeter_plan(executor: object) -> None:
-    """Raises TaurusConfigError for an execution that is none, or whose name is no folder's."""
+    """Raises TaurusConfigError for an execution that is none, that another executor than Tollgate's
+    runs, or whose name is no folder's."""
     if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
         raise TaurusConfigError(
             f"verdict: execution {executor.label!r} is no JMeter plan: give its scenario a `script`"
+        )
+    if not isinstance(executor, InstalledJMeter):
+        raise TaurusConfigError(
+            f"verdict: execution {executor.label!r} is run by {type(executor).__name__}, which has "
+            "no record of how its load ended: name tollgate.taurus.jmeter.InstalledJMeter as "
+            "modules.jmeter.class"
         )
     for name in LOAD_SETTINGS:
         if executor.execution.get(name, None):

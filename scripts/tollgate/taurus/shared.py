@@ -25,6 +25,7 @@ from tollgate.gather.judged import Judged
 from tollgate.record.interim_schedule import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.samples.growing import Growing
+from tollgate.service.compose import Composed
 from tollgate.study.model import StudyResult
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
@@ -66,8 +67,8 @@ class RunUnderWay:
     `stop-when-decided`, where an executor stands: (executor, seconds asked for, seconds elapsed) to
     text, None where it can't say. judged: by `verdict`. share: by `load`, of a run that sends a
     part of a load; remote: the RemoteLoad of one whose load engines send. study: by `study`.
-    composed: by the engine, the Composed of a run of a service. samples: of each executor, by
-    `samples_of`.
+    composed: by the engine, the Composed of a run of a service. interrupted_at: when a signal ended
+    it. samples: of each executor, by `samples_of`.
     """
 
     executions: defaultdict[str, PreparedExecution] = field(
@@ -82,7 +83,8 @@ class RunUnderWay:
     share: ShareRecord | None = None
     remote: Any = None
     study: StudyResult | None = None
-    composed: Any = None
+    composed: Composed | None = None
+    interrupted_at: float | None = None
     samples: dict[Any, Growing] = field(default_factory=dict)
 
     @property

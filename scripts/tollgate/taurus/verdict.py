@@ -16,7 +16,6 @@ from typing import Any
 
 from bzt import ManualShutdown, NormalShutdown, TaurusConfigError, ToolError
 from bzt.engine import Engine, Reporter
-from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.base import disk as room
 from tollgate.base.clock import ClockWatch
@@ -31,7 +30,6 @@ from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
-from tollgate.record.redaction import Redaction
 from tollgate.record.sealed_files import seal_watched
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
@@ -39,6 +37,7 @@ from tollgate.report.pages.run import write as run_page
 from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import KINDS_WITH_OWN_LOAD, kind_of, remote_of, targets_of
 from tollgate.taurus import refusals
+from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.shared import problems_as, property_of, under_way
 
 
@@ -96,7 +95,7 @@ class Verdict(Reporter):
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
         under_way(self.engine).manifest = made
 
-    def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
+    def _planned(self, executor: InstalledJMeter) -> manifest.Execution:
         scenario = executor.get_scenario()
         names = targets_of(scenario, executor.label)
         remote = remote_of(scenario, executor.label)
@@ -105,7 +104,7 @@ class Verdict(Reporter):
         script = Path(executor.original_jmx)
         plan = plan_copy.copy(script, self.folder, executor.label)
         properties = refusals.recorded_properties(
-            self.folder / plan, executor.properties, where, self._redaction
+            self.folder / plan, executor.properties, where, self.engine.redaction
         )
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or script
@@ -140,7 +139,7 @@ class Verdict(Reporter):
             undivided_properties=prepared.undivided_properties,
         )
 
-    def _refuse_data(self, executor: JMeterExecutor, script: Path, folder: Path) -> None:
+    def _refuse_data(self, executor: InstalledJMeter, script: Path, folder: Path) -> None:
         """Refuse what would be sent without its data. folder: in which JMeter looks for it."""
         known, properties = under_way(self.engine), executor.properties
         composed, interim = known.composed, known.executions[executor.label].interim
@@ -182,10 +181,6 @@ class Verdict(Reporter):
         super().shutdown()
         self._look_at_clock()
 
-    @property
-    def _redaction(self) -> Redaction:
-        return getattr(self.engine, "redaction", None) or Redaction()
-
     def _look_at_clock(self) -> None:
         step = self.clock.look()
         if step is None:
@@ -217,18 +212,17 @@ class Verdict(Reporter):
         """Complete run.json: how each execution ended, and what the other modules know of it."""
         known = under_way(self.engine)
         # What JMeter still did after the interruption, on its way out, is no part of the run.
-        interrupted_at = getattr(self.engine, "interrupted_at", None)
         for planned, executor in zip(
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
-            planned.ended = self.ended.get(executor, interrupted_at or time.time())
+            planned.ended = self.ended.get(executor, known.interrupted_at or time.time())
             planned.began = executor.start_time
-            if begins_at := getattr(executor, "begins_at", 0.0):
-                planned.began = min(begins_at, planned.ended)
+            if executor.begins_at:
+                planned.began = min(executor.begins_at, planned.ended)
             planned.exit_code = executor.process.poll() if executor.process else None
-            planned.stop_requested_at = getattr(executor, "stop_requested_at", None)
-            planned.ended_by_force = getattr(executor, "forced", False)
-            planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
+            planned.stop_requested_at = executor.stop_requested_at
+            planned.ended_by_force = executor.forced
+            planned.thread_ends = executor.threads_ended()
             if known.background and planned.targets and planned.began:
                 measured = planned.began + planned.warmup, planned.ended
                 planned.background_cpu = known.background.used(*measured)
@@ -236,14 +230,16 @@ class Verdict(Reporter):
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
-        self.manifest.interrupted_at = interrupted_at
+        self.manifest.interrupted_at = known.interrupted_at
         self.manifest.watching = known.watching.so_far() if known.watching else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         self.manifest.watched_sha256 = seal_watched(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             said = room.explained(reason, self.engine.artifacts_dir)
             said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
-            self.manifest.problem = f"the run ended with an error: {self._redaction.hide(said)}"
+            self.manifest.problem = (
+                f"the run ended with an error: {self.engine.redaction.hide(said)}"
+            )
         if known.remote:
             self.manifest = divide(self.manifest, self.folder, known.remote.engines())
         manifest.write(self.manifest, self.folder)
@@ -259,8 +255,7 @@ def _as_list(criteria: list | dict) -> list:
 def _record(engine: Engine, kind: str, **known: Any) -> manifest.Manifest:
     """The record of a run that begins now."""
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    arguments = getattr(engine, "arguments", None)
-    return manifest.Manifest(kind=kind, started=started, arguments=arguments, **known)
+    return manifest.Manifest(kind=kind, started=started, arguments=engine.arguments, **known)
 
 
 def judge_unstarted(engine: Engine) -> None:
