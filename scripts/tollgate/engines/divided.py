@@ -6,37 +6,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tollgate.engines.part import EnginePart
 from tollgate.engines.probe import Answer
 from tollgate.engines.shards import folders
-from tollgate.forecast.model import Followed
-from tollgate.plan.data_files import Feed
 from tollgate.record.manifest import NAME, EngineRecord, Manifest, ShareRecord, digest, seal, write
 from tollgate.samples.split import split
 
 #: The folder of the plans of a run.
 _PLAN = "plan"
-
-
-@dataclass(frozen=True)
-class EnginePart:
-    """One engine's part of the load of an execution. given: the properties of the whole. own: those
-    of this engine in their place. rows: the text of its own data files. shared: the data files that
-    all engines read as they are, for no property names them. forecast: what of it
-    follows one, None where nothing does."""
-
-    given: dict[str, str] = field(default_factory=dict)
-    own: dict[str, str] = field(default_factory=dict)
-    rows: Sequence[tuple[Feed, str]] = ()
-    shared: Sequence[Feed] = ()
-    forecast: Followed | None = None
-
-    @property
-    def undivided(self) -> dict[str, str | None]:
-        """The properties of the whole in place of the engine's own; None where it has none."""
-        return {name: self.given.get(name) for name in self.own}
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from bzt.engine import Engine
 
 from tollgate.base.urls import Url
 from tollgate.engines import machine, probe
-from tollgate.engines.divided import EnginePart, RemoteEngine
+from tollgate.engines.divided import RemoteEngine
 from tollgate.engines.heartbeat import Heartbeat
+from tollgate.engines.part import EnginePart, part_of
 from tollgate.plan.data_files import Feed
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
@@ -33,7 +34,7 @@ from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import read_feeds, row_file
 from tollgate.targets import pm2, scenarios
-from tollgate.taurus.share import part_of, refuse_undivided, shared_rows, times_the_plan
+from tollgate.taurus.share import refuse_undivided, shared_rows, times_the_plan
 from tollgate.taurus.shared import PreparedExecution, is_running
 
 #: Seconds for the first connection to an engine.
@@ -110,8 +111,9 @@ class RemoteLoad:
         of = len(self.hosts)
         shares = [Share(number, of) for number in range(1, of + 1)]
         path = scenarios.script_of(scenario)
+        whole = scenarios.given_properties(engine.config, scenario)
         if self.rows:
-            parts = [part_of(engine, scenario, prepared, share, self.rows) for share in shares]
+            parts = [part_of(path, whole, prepared.forecast, it, self.rows) for it in shares]
             self.parts[name], shared = parts, parts[0].shared
             for number, part in enumerate(parts, start=1):
                 for feed, text in part.rows:
@@ -119,7 +121,7 @@ class RemoteLoad:
                     files.setdefault(self._row_path(feed), {})[number] = found
         else:
             prepared.notes.append(times_the_plan(of))
-            shared = read_feeds(path, scenarios.given_properties(engine.config, scenario))
+            shared = read_feeds(path, whole)
         for feed in shared:
             try:
                 found = probe.hash_of(feed.file.read_bytes())

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,10 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.engines.divided import EnginePart
-from tollgate.forecast.load import shared_forecast
-from tollgate.plan.jmx import read_tree
-from tollgate.plan.read import read_plan
+from tollgate.engines.part import part_of
 from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
-from tollgate.schedule.share_load import shared_properties
-from tollgate.schedule.share_rows import SPLIT
 from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
@@ -84,7 +79,9 @@ class Sharing:
     def _give(
         self, engine: Engine, scenario: Any, prepared: PreparedExecution, data: dict[str, str]
     ) -> None:
-        part = part_of(engine, scenario, prepared, self.share, self.rows)
+        whole = scenarios.given_properties(engine.config, scenario)
+        plan = scenarios.script_of(scenario)
+        part = part_of(plan, whole, prepared.forecast, self.share, self.rows)
         folder = Path(engine.artifacts_dir).absolute() / DATA
         for feed, text in part.rows:
             part.own[feed.named_by] = str(share_rows.write_rows(feed, text, folder))
@@ -108,28 +105,6 @@ class Sharing:
         log.info("Ready; waiting until %s", _utc(self.start_at))
         while (left_s := self.start_at - time.time()) > 0:
             time.sleep(min(left_s, 1))
-
-
-def part_of(
-    engine: Engine, scenario: Any, prepared: PreparedExecution, share: Share, how: str
-) -> EnginePart:
-    """how: rows are shared. Raises ShareError, PlanError."""
-    given, path = scenarios.given_properties(engine.config, scenario), scenarios.script_of(scenario)
-    feeds = share_rows.read_feeds(path, given)
-    shared = [it for it in feeds if not it.named_by]
-    if shared and how == SPLIT:
-        raise ShareError(
-            f"{shared[0].title} names its file without a property, so that all engines would "
-            f"send its rows: write ${{__P(NAME,{shared[0].file.name})}} as its file name"
-        )
-    whole = prepared.forecast
-    return EnginePart(
-        given,
-        own=shared_properties(read_plan(path, given), read_tree(path, given), given, share),
-        rows=[(it, share_rows.read_rows(it, share, how)) for it in feeds if it.named_by],
-        shared=shared,
-        forecast=whole and replace(whole, steps=shared_forecast(whole.steps, share)),
-    )
 
 
 def shared_rows(config: Mapping[str, Any], rows: str) -> str:
