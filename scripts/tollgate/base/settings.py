@@ -41,6 +41,8 @@ _SETTINGS = ConfigDict(
 WORDS = "errorMessage"
 #: Taurus's own key of each module.
 CLASS = "class"
+#: JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
+_PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _TIME = rf"{_NUMBER}|({_NUMBER}\s*(min|[smh])\s*)+"
@@ -106,6 +108,18 @@ def weights(value: object) -> dict[object, object]:
     if isinstance(value, Mapping):
         return dict(value)
     return dict.fromkeys(value if isinstance(value, list) else [value], 1.0)
+
+
+def plain_property(properties: Mapping[str, object], name: str, default: float) -> float:
+    """A JMeter property such as warmup and measured, in its own unit, as the plan reads it.
+    Raises SettingError."""
+    value = properties.get(name, default)
+    if not _PLAIN.fullmatch(str(value)):
+        raise SettingError(
+            f"the property {name} is {value!r}: write plain digits without a unit, such as "
+            f"{default or 60:g}"
+        )
+    return float(str(value))
 
 
 def form(words: str, *types: str, pattern: str = "", **more: Any) -> WithJsonSchema:

@@ -31,6 +31,7 @@ from tollgate.compare.answers import Answer, AnswersError, Found, Rehearsal
 from tollgate.compare.facts import labels_of
 from tollgate.compare.mix import mix_of
 from tollgate.compare.outset import Schedule, set_out
+from tollgate.compare.own_plan import OwnPlanCompared, send_to_sides
 from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
 from tollgate.compare.settings import (
     TIMEOUTS_MS,
@@ -57,7 +58,6 @@ from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.rehearsal import RehearsalError, rehearse
 from tollgate.taurus.shared import problems_as, property_of, samples_of, under_way
-from tollgate.taurus.sided_plan import OwnPlanCompared, send_to_sides
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
 
@@ -124,7 +124,10 @@ class Compare(OwnLoad):
         own = {**sides.places(urls), **seeds}
         plan = None
         if prepared.original:
-            plan = send_to_sides(prepared, self.folder, urls, given, wanted)
+            host = prepared.service_host
+            plan = send_to_sides(prepared.original, host, self.folder, urls, given, wanted)
+            prepared.notes += plan.sided.remarks
+            prepared.ends_s = plan.ends_s
             scenario["script"] = str(plan.copy)
             self.lag_s, self.straying = lag_s(plan.properties), plan.sided.straying
             self.wanted = replace(wanted, gate=plan.gate)

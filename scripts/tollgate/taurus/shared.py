@@ -8,7 +8,6 @@ among the properties of its scenario, which Taurus hands to JMeter.
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
+from tollgate.base.settings import SettingError, plain_property
 from tollgate.forecast.model import Followed
 from tollgate.gather.judged import Judged
 from tollgate.record.interim_schedule import InterimSchedule
@@ -31,8 +31,6 @@ from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 from tollgate.workers.worker_cpu import WorkerCpuRecorder
 
-# JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
-_PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
 #: Seconds that a process may take to end once its standard input is closed.
 STDIN_S = 5
 
@@ -140,13 +138,8 @@ def property_of(properties: Mapping[str, object], name: str, default: float, whe
 
     where: whose it is, e.g. `load: execution 'fork'`. Raises TaurusConfigError.
     """
-    value = properties.get(name, default)
-    if not _PLAIN.fullmatch(str(value)):
-        raise TaurusConfigError(
-            f"{where}: the property {name} is {value!r}: write plain digits without a unit, "
-            f"such as {default or 60:g}"
-        )
-    return float(str(value))
+    with problems_as(TaurusConfigError, where, SettingError):
+        return plain_property(properties, name, default)
 
 
 def was_ended(executor: Any) -> bool:

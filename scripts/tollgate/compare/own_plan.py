@@ -1,4 +1,4 @@
-"""Of the service `compare`: a user's own plan in place of one that Tollgate makes."""
+"""A user's own plan in a comparison, in place of one that Tollgate makes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tollgate.base.settings import SettingError
+from tollgate.base.settings import SettingError, plain_property
 from tollgate.base.urls import Url
 from tollgate.compare.model import GateSettings
 from tollgate.compare.settings import OWN_TIMEOUTS_MS, CompareSetup, drawn_seed, lag_s
@@ -15,7 +15,6 @@ from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.plan.sided import Sided, write_sided
 from tollgate.plan.threads import longest_s
-from tollgate.taurus.shared import PreparedExecution, property_of
 
 #: In the run's folder: the copy that goes to both sides.
 FOLDER = "sides"
@@ -23,53 +22,60 @@ FOLDER = "sides"
 
 @dataclass(frozen=True)
 class OwnPlanCompared:
-    """copy: what JMeter runs. gate: with the labels that are compared, and no more time than the
-    plan sends for. properties: that the copy needs beside those of the sides."""
+    """A user's own plan as it goes to both sides."""
 
     copy: Path
+    """What JMeter runs."""
     sided: Sided
     gate: GateSettings
+    """With the labels that are compared, and no more time than the plan sends for."""
     properties: dict[str, object]
+    """That the copy needs beside those of the sides."""
+    ends_s: float
+    """After how many seconds its load is to end."""
 
 
 def send_to_sides(
-    prepared: PreparedExecution,
+    plan: Path,
+    host: str,
     run: Path,
     urls: Sequence[Sequence[Url]],
-    given: Mapping[str, str],
-    wanted: CompareSetup,
+    properties: Mapping[str, str],
+    setup: CompareSetup,
 ) -> OwnPlanCompared:
-    """Write the copy of a user's own plan, and say when its load is to end. run: the folder.
-    given: its properties. Raises SettingError."""
-    plan = prepared.original
+    """Write the copy of a user's own plan. host: whom base and head stand for. run: the folder.
+    properties: of the plan. Raises SettingError."""
     copy = run / FOLDER / plan.name
     copy.parent.mkdir(exist_ok=True)
-    seed = int(property_of(given, sided.SEED, 0, "compare")) or drawn_seed()
-    usual_ms = {k: int(property_of(given, k, ms, "compare")) for k, ms in OWN_TIMEOUTS_MS.items()}
+    seed = int(plain_property(properties, sided.SEED, 0)) or drawn_seed()
+    usual_ms = {
+        name: int(plain_property(properties, name, ms)) for name, ms in OWN_TIMEOUTS_MS.items()
+    }
     try:
-        found = write_sided(plan, copy, given, prepared.service_host, urls, usual_ms, seed)
+        written = write_sided(plan, copy, properties, host, urls, usual_ms, seed)
     except PlanError as problem:
         raise SettingError(str(problem)) from None
-    prepared.notes += found.remarks
-    warmup_s = property_of(given, "warmup", 0, "compare")
-    sends_s = _sends_s(plan, given, warmup_s, wanted.settings.first)
-    gate = replace(wanted.gate, labels=wanted.gate.labels or found.labels)
+    warmup_s = plain_property(properties, "warmup", 0)
+    sends_s = _sends_s(plan, properties, warmup_s, setup.settings.first)
+    gate = replace(setup.gate, labels=setup.gate.labels or written.labels)
     if sends_s:
         gate = replace(gate, budget_s=min(gate.budget_s, sends_s))
-    prepared.ends_s = warmup_s + gate.budget_s + lag_s(found.timeouts) + 1
-    properties = {
-        **found.timeouts,
+    own = {
+        **written.timeouts,
         sided.SEED: seed,
         "measured": int(gate.budget_s) if sends_s else 0,
         # The pool of an Open Model Thread Group would keep JMeter up for a minute.
         "jmeterengine.force.system.exit": "true",
     }
-    return OwnPlanCompared(copy, found, gate, properties)
+    ends_s = warmup_s + gate.budget_s + lag_s(written.timeouts) + 1
+    return OwnPlanCompared(copy, written, gate, own, ends_s)
 
 
-def _sends_s(plan: Path, given: Mapping[str, str], warmup_s: float, first_s: float) -> float | None:
+def _sends_s(
+    plan: Path, properties: Mapping[str, str], warmup_s: float, first_s: float
+) -> float | None:
     """How long the plan is measured; None where it does not say."""
-    length_s = longest_s(read_plan(plan, given))
+    length_s = longest_s(read_plan(plan, properties))
     if length_s is None:
         return None
     if length_s < warmup_s + first_s:
