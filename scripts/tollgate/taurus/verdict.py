@@ -210,39 +210,42 @@ class Verdict(Reporter):
 
     def _seal(self) -> None:
         """Complete run.json: how each execution ended, and what the other modules know of it."""
-        known = under_way(self.engine)
-        # What JMeter still did after the interruption, on its way out, is no part of the run.
+        run, record = under_way(self.engine), self.manifest
         for planned, executor in zip(
-            self.manifest.executions, self.engine.provisioning.executors, strict=True
+            record.executions, self.engine.provisioning.executors, strict=True
         ):
-            planned.ended = self.ended.get(executor, known.interrupted_at or time.time())
-            planned.began = executor.start_time
-            if executor.begins_at:
-                planned.began = min(executor.begins_at, planned.ended)
-            planned.exit_code = executor.process.poll() if executor.process else None
-            planned.stop_requested_at = executor.stop_requested_at
-            planned.ended_by_force = executor.forced
-            planned.thread_ends = executor.threads_ended()
-            if known.background and planned.targets and planned.began:
-                measured = planned.began + planned.warmup, planned.ended
-                planned.background_cpu = known.background.used(*measured)
+            self._record_end(planned, executor)
             planned.capacity_sha256 = sealed(self.folder, planned.name)
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
-        self.manifest.interrupted = isinstance(reason, ManualShutdown)
-        self.manifest.interrupted_at = known.interrupted_at
-        self.manifest.watching = known.watching.so_far() if known.watching else None
-        self.manifest.compare_sha256 = compare_record.sealed(self.folder)
-        self.manifest.watched_sha256 = seal_watched(self.folder)
+        record.interrupted = isinstance(reason, ManualShutdown)
+        record.interrupted_at = run.interrupted_at
+        record.watching = run.watching.so_far() if run.watching else None
+        record.compare_sha256 = compare_record.sealed(self.folder)
+        record.watched_sha256 = seal_watched(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
-            said = room.explained(reason, self.engine.artifacts_dir)
-            said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
-            self.manifest.problem = (
-                f"the run ended with an error: {self.engine.redaction.hide(said)}"
-            )
-        if known.remote:
-            self.manifest = divide(self.manifest, self.folder, known.remote.engines())
+            line = room.explained(reason, self.engine.artifacts_dir)
+            line = line or next(iter(str(reason).splitlines()), type(reason).__name__)
+            record.problem = f"the run ended with an error: {self.engine.redaction.hide(line)}"
+        if run.remote:
+            self.manifest = divide(record, self.folder, run.remote.engines())
         manifest.write(self.manifest, self.folder)
+
+    def _record_end(self, planned: manifest.Execution, executor: InstalledJMeter) -> None:
+        """Record how the load of an execution began and ended, and what others took meanwhile."""
+        run = under_way(self.engine)
+        # What JMeter still did after the interruption, on its way out, is no part of the run.
+        planned.ended = self.ended.get(executor, run.interrupted_at or time.time())
+        planned.began = executor.start_time
+        if executor.begins_at:
+            planned.began = min(executor.begins_at, planned.ended)
+        planned.exit_code = executor.process.poll() if executor.process else None
+        planned.stop_requested_at = executor.stop_requested_at
+        planned.ended_by_force = executor.forced
+        planned.thread_ends = executor.threads_ended()
+        if run.background and planned.targets and planned.began:
+            measured = planned.began + planned.warmup, planned.ended
+            planned.background_cpu = run.background.used(*measured)
 
 
 def _as_list(criteria: list | dict) -> list:
