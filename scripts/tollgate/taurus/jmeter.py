@@ -24,6 +24,7 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from tollgate.base.paths import java_finds
 from tollgate.base.text import java_escaped, java_property
 from tollgate.base.urls import Url
+from tollgate.gather.thread_ends import thread_ends
 from tollgate.plan import sent
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
@@ -34,7 +35,6 @@ from tollgate.record.redaction import Redaction
 from tollgate.targets import lock
 from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.shared import under_way
-from tollgate.taurus.thread_ends import thread_ends
 from tollgate.taurus.whole_records import WholeRecords
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.golden import FOLDER
-from tollgate.taurus.thread_ends import thread_ends
+from tollgate.gather.thread_ends import thread_ends
 
 LOGS = json.loads((FOLDER / "thread-ends.json").read_text())
 ENDS = {
