@@ -6,14 +6,12 @@ Source: JMeter 5.6.3, JMeterThread, and its real logs of tests that were stopped
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tollgate.judge.ended_early import FINISHED, OWN_ENDS, STARTED
 
-#: A thread that has finished: behind other words, and without any.
-_GONE, _GONE_SILENTLY = "", "finished"
-_ENDED = (_GONE, _GONE_SILENTLY)
 _STOPPING = "Stopping"
 _ABOUT_A_THREAD = re.compile(
     r"JMeterThread: (?:(?P<words>Thread started|Thread is done|Thread finished|Stopping"
@@ -30,35 +28,47 @@ _STOPPED = "Stop Thread detected by thread"
 _ERROR = re.compile(r"JMeterThread: (Test failed)!|JMeter: (Uncaught exception) in thread ")
 
 
+@dataclass(slots=True)
+class _Thread:
+    """One thread from its start to its end, as the log has it so far."""
+
+    end: str = STARTED
+    """The words of its end: those of OWN_ENDS, or else the first; STARTED before any."""
+    has_finished: bool = False
+
+    def hear(self, words: str) -> None:
+        """Take the next words about the thread."""
+        self.has_finished |= words == FINISHED
+        # JMeter may have a thread end before it logs that it is stopping.
+        if words in OWN_ENDS or self.end == STARTED or (words, self.end) == (_STOPPING, FINISHED):
+            self.end = words
+
+
 def thread_ends(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """By the names of threads without their last number, how many ended with which words; STARTED
     of those that have not ended."""
-    ended: dict[str, Counter[str]] = {}
-    last: dict[tuple[str, str], str] = {}
-    error, by_timer = None, 0
+    latest: defaultdict[str, dict[str, _Thread]] = defaultdict(dict)
+    finished: defaultdict[str, list[_Thread]] = defaultdict(list)
+    error, timer_stops = None, 0
     for line in lines:
         error = error or _ERROR.search(line)
-        by_timer += _BY_TIMER in line
-        found = _ABOUT_A_THREAD.search(line.rstrip())
-        if found is None:
+        timer_stops += _BY_TIMER in line
+        event = _ABOUT_A_THREAD.search(line.rstrip())
+        if event is None:
             continue
-        words = found["words"] or found["exception"]
-        thread = found["group"], found["number"]
-        if by_timer and words == _STOPPED:
-            words, by_timer = OWN_ENDS[1], by_timer - 1
-        before = last.get(thread, STARTED)
+        group, number, words = event["group"], event["number"], event["words"] or event["exception"]
+        if timer_stops and words == _STOPPED:
+            words, timer_stops = OWN_ENDS[1], timer_stops - 1
+        thread = latest[group].get(number)
+        if thread is None or (thread.has_finished and words == STARTED):
+            thread = latest[group][number] = _Thread()
+        thread.hear(words)
         if words == FINISHED:
-            how = FINISHED if before == STARTED else before
-            ended.setdefault(thread[0], Counter())[how] += 1
-            last[thread] = _GONE_SILENTLY if how == FINISHED else _GONE
-        elif (words, before) == (_STOPPING, _GONE_SILENTLY):
-            # JMeter has a thread end before it logs that it does.
-            ended[thread[0]].update({_STOPPING: 1, FINISHED: -1})
-            last[thread] = _GONE
-        elif words in OWN_ENDS or before == STARTED or (words == STARTED and before in _ENDED):
-            last[thread] = words
-    for (group, _), how in last.items():
-        if how not in _ENDED:
-            ended.setdefault(group, Counter())[how] += 1
+            finished[group].append(thread)
     instead = {FINISHED: error[1] or error[2]} if error else {}
-    return {of: {instead.get(how, how): n for how, n in (+it).items()} for of, it in ended.items()}
+    ends = {}
+    for group in {**finished, **latest}:
+        unfinished = (thread for thread in latest[group].values() if not thread.has_finished)
+        last_words = [thread.end for thread in (*finished[group], *unfinished)]
+        ends[group] = dict(Counter(instead.get(words, words) for words in last_words))
+    return ends
