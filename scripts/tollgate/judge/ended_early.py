@@ -98,10 +98,10 @@ def early_ends(plan: Plan, came: SampledThreads, until_s: float | None = None) -
     until_s: when the load was ended on purpose before its time, in seconds since the test began;
     None if it was not.
     """
-    found = [_Group(plan, place, came, until_s).judged() for place in unscheduled_groups(plan)]
+    ends = [_Group(plan, place, came, until_s).judged() for place in unscheduled_groups(plan)]
     return EarlyEnds(
-        tuple(it for it in found if isinstance(it, EarlyEnd)),
-        tuple(it for it in found if isinstance(it, str)),
+        tuple(fault for end in ends for fault in end.faults),
+        tuple(doubt for end in ends for doubt in end.doubts),
     )
 
 
@@ -115,28 +115,38 @@ class _Group:
     came: SampledThreads
     until_s: float | None
 
-    def judged(self) -> EarlyEnd | str | None:
-        """A fault, a doubt in words, or None."""
+    def judged(self) -> EarlyEnds:
+        """Whether it ended before its time: a fault or, where the plan may mean that, a doubt."""
         if self.stated is None and self.logged is None:
-            return self._of_unknown_end()
-        early = self._early() if self.stated else None
-        if self.logged:
-            n, of = sum(self.logged.values()), sum(self.came.log[self.place].values())
-            stopped = f"{n} of {of} threads of {self.name} were stopped"
-            early = (early[0] if early else stopped), True
-        elif self.logged is not None and not (self.group.stops.flow and self.came.failed):
-            return None  # each thread has looped, or its time was over
+            fault = self._of_unknown_end()
+            return EarlyEnds(faults=(fault,) if fault else ())
+        early = self._stopped_or_early()
         if early is None:
-            return None
+            return EarlyEnds()
         (line, is_sure), cause, excuse = early, self._cause(), self._excuse()
         if is_sure and (cause or not excuse):
-            by_service = bool(cause)
-            if self.logged and not cause:
-                words = " and ".join(map(repr, self.logged))
-                cause = f"the last that JMeter logged of them is {words}"
-            return EarlyEnd(f"{line}{cause and ': '}{cause}; see jmeter.log", by_service)
-        # Where nothing but that ends the group, it is what the plan says.
-        return None if self._is_never else f"{line}: {excuse or _UNSURE}; see jmeter.log"
+            why = cause or self._last_words()
+            text = f"{line}{why and ': '}{why}; see jmeter.log"
+            return EarlyEnds(faults=(EarlyEnd(text, by_service=bool(cause)),))
+        if self._is_never:  # where nothing but that ends the group, it is what the plan says
+            return EarlyEnds()
+        return EarlyEnds(doubts=(f"{line}: {excuse or _UNSURE}; see jmeter.log",))
+
+    def _stopped_or_early(self) -> tuple[str, bool] | None:
+        """As `_early`, but by JMeter's log where that says how the threads ended."""
+        early = self._early() if self.stated else None
+        if self.logged and self.came.log:
+            stopped, threads = sum(self.logged.values()), sum(self.came.log[self.place].values())
+            were_stopped = f"{stopped} of {threads} threads of {self.name} were stopped"
+            return early[0] if early else were_stopped, True
+        if self.logged is not None and not (self.group.stops.flow and self.came.failed):
+            return None  # each thread has looped, or its time was over
+        return early
+
+    def _last_words(self) -> str:
+        """What JMeter logged last of threads that were stopped; empty for nothing."""
+        words = " and ".join(map(repr, self.logged or ()))
+        return words and f"the last that JMeter logged of them is {words}"
 
     @property
     def group(self) -> ThreadGroup:
