@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.base.text import format_duration
-from tollgate.gather.context import is_of_remote
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.record.manifest import Execution
 from tollgate.samples.counts import Jtl
@@ -32,15 +31,15 @@ def steps_seen(planned: Execution) -> tuple[str, ...]:
 def set_back(samples: ExecutionSamples) -> list[str]:
     """A line where the samples show that the clock was set back, and the live run did not see it.
     Raises JtlError."""
-    is_known = samples.of.planned.clock_steps
+    is_known = samples.context.planned.clock_steps
     return [] if is_known else [f"{it}: {_NEXT}" for it in _signs(samples)][:1]
 
 
 def _signs(samples: ExecutionSamples) -> Iterator[str]:
     """What shows that the clock was set back, the most exact first."""
-    planned, jtl = samples.of.planned, samples.jtl
+    planned, jtl = samples.context.planned, samples.jtl
     # Batches of remote engines overtake one another.
-    is_ordered = not is_of_remote(samples.of.manifest)
+    is_ordered = not samples.context.is_of_remote
     if is_ordered and (step := step_back(samples.store, samples.parents)):
         sign = f"by {planned.jtl} a thread goes on before the rows that it waited for were written"
         yield _line(step, jtl, sign)

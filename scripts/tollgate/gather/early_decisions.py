@@ -87,18 +87,18 @@ class InterimDecider:
 
     def look(self, store: Store) -> Look | None:
         """None also where an answer may be missing and is still waited for."""
-        of, at_s = self.context, self.next_s
+        context, at_s = self.context, self.next_s
         course, stop = self.course.at(at_s), Stop(at_s, self._seen_s(at_s))
         waits = len(self._lags_s) > 1
-        execution = measured_until(of, store, stop, course, only_whole=waits)
+        execution = measured_until(context, store, stop, course, only_whole=waits)
         if execution is None:
             del self._lags_s[: int(waits)]
             return None
-        (results,) = results_of([execution], of.settings, of.family)
-        settled = is_settled(of.criteria, results, course)
+        (results,) = results_of([execution], context.settings, context.family)
+        settled = is_settled(context.criteria, results, course)
         self.course = noted(course, results)
         self.last = Look(execution, results, self.course, settled, self.lag_s)
-        self._lags_s = list(of.planned.interim.lags_s)
+        self._lags_s = list(context.planned.interim.lags_s)
         return self.last
 
     @property
@@ -132,12 +132,12 @@ def outcome(look: Look) -> str:
 
 
 def looks_again(
-    of: ExecutionContext, store: Store, ended_s: float | None
+    context: ExecutionContext, store: Store, ended_s: float | None
 ) -> tuple[Look | None, InterimHistory]:
     """The look that ended the execution, None where none did, and the course of all looks.
     ended_s: when the load ended, in seconds since the execution's start, None for unknown. Raises
     JtlError and OSError."""
-    planned, decider = of.planned, InterimDecider(of)
+    planned, decider = context.planned, InterimDecider(context)
     last_s = math.inf if ended_s is None else ended_s - planned.warmup - planned.interim.lag_s
     if planned.decided_s is not None:
         last_s = planned.decided_s
@@ -172,7 +172,7 @@ class StopDecider:
         return found
 
 
-def find_stop(of: ExecutionContext, store: Store) -> tuple[Stop, CriterionResult] | None:
+def find_stop(context: ExecutionContext, store: Store) -> tuple[Stop, CriterionResult] | None:
     """The first criterion that stops the run by the samples so far, and what of them shows it. What
     was sent so late that the slowest answer so far would not have come is left out."""
     origin_ms = peek_test_start(store.path, store.layout)
@@ -180,11 +180,12 @@ def find_stop(of: ExecutionContext, store: Store) -> tuple[Stop, CriterionResult
     ((last_ms, slowest_ms),) = store.rows(query)
     if origin_ms is None or last_ms is None:
         return None
-    planned, seen_s = of.planned, (last_ms - origin_ms) / 1000 - WRITTEN_S
+    planned, seen_s = context.planned, (last_ms - origin_ms) / 1000 - WRITTEN_S
     due_s = math.floor(seen_s - slowest_ms / 1000 - planned.warmup)
     stop = Stop(float(max(0, min(due_s, planned.measured or due_s))), max(0.0, seen_s))
-    stopping = replace(of, criteria=tuple(it for it in of.criteria if it.can_stop_early))
-    (results,) = results_of([measured_until(stopping, store, stop)], of.settings)
+    criteria = tuple(it for it in context.criteria if it.can_stop_early)
+    execution = measured_until(replace(context, criteria=criteria), store, stop)
+    (results,) = results_of([execution], context.settings)
     return next(((stop, it) for it in results if it.verdict == FAIL), None)
 
 
@@ -201,7 +202,7 @@ def _is_whole(samples: ExecutionSamples, to_s: float) -> bool:
 
 
 def measured_until(
-    of: ExecutionContext,
+    context: ExecutionContext,
     store: Store,
     stop: Stop,
     course: InterimHistory | None = None,
@@ -210,7 +211,7 @@ def measured_until(
     """What was measured until a look or a stop, None where the samples do not say when JMeter
     began. only_whole: None also where an answer to what was due may be missing. Raises JtlError and
     OSError."""
-    planned = of.planned
+    planned = context.planned
     to_s = planned.warmup + stop.measured_s
     origin_ms = peek_test_start(store.path, store.layout)
     if origin_ms is None:
@@ -218,22 +219,22 @@ def measured_until(
     labels, unanswered, targets = {}, (), TargetsWatched()
     with store.until(origin_ms + round(stop.seen_s * 1000)):
         try:
-            jtl = read_jtl(store, bins=of.bins)
+            jtl = read_jtl(store, bins=context.bins)
         except JtlError:  # no sample has ended yet
             if only_whole:
                 return None
         else:
-            samples = joined(of, store, jtl, to_s)
+            samples = joined(context, store, jtl, to_s)
             if only_whole and not _is_whole(samples, to_s):
                 return None
             labels = samples.labels
             waiting = waits_at_look(samples, to_s, stop.seen_s)
             unanswered = (*samples.replayed.unanswered, *waiting)
-            targets = workers.watched(of.run, of.manifest, planned, jtl, of.criteria)
+            targets = workers.watched(context, jtl, context.criteria)
     return MeasuredExecution(
         name=planned.name,
         labels=labels,
-        criteria=of.criteria,
+        criteria=context.criteria,
         warmup_s=planned.warmup,
         measured_s=stop.measured_s,
         facts=ExecutionFacts(ended_s=to_s, workers=targets.counts),

@@ -31,13 +31,13 @@ def silent_groups(samples: ExecutionSamples, until_s: float | None) -> Silent:
     """What of the plan left no sample. until_s: when the load was ended before its time. Raises
     JtlError and OSError."""
     labels = {*samples.jtl.samplers, *samples.jtl.transactions}
-    return silent_parts(samples.of.plan, labels, lambda: thread_groups(samples.store), until_s)
+    return silent_parts(samples.context.plan, labels, lambda: thread_groups(samples.store), until_s)
 
 
 def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
     """One line for each label that was sent far more rarely than the plan says."""
     counts = {name: label.counts.total for name, label in samples.jtl.samplers.items()}
-    return off_their_share(samples.of.plan, counts, read_most_threads(samples.store))
+    return off_their_share(samples.context.plan, counts, read_most_threads(samples.store))
 
 
 def never_sent(store: Store) -> tuple[NeverSent, ...]:
@@ -50,7 +50,7 @@ def never_sent(store: Store) -> tuple[NeverSent, ...]:
 
 def not_followed(samples: ExecutionSamples) -> Iterator[str]:
     """What JMeter 5.6.3 does not follow though the plan asks it to (its issues 6080 and 5753)."""
-    every = [it for group in samples.of.plan.groups for it in group.samplers]
+    every = [it for group in samples.context.plan.groups for it in group.samplers]
     for label, code, n in read_redirects(samples.store):
         if any(it.follows and it.label.matches(label) for it in every):
             yield (
@@ -71,7 +71,7 @@ def accepted_errors(store: Store) -> Iterator[str]:
 def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:
     """The groups of the plan that ended before their time, if JMeter ended by itself. until_s: when
     the load was ended on purpose. Raises JtlError and OSError."""
-    plan = samples.of.plan
+    plan = samples.context.plan
     if not unscheduled_groups(plan):
         return EarlyEnds()
     return early_ends(plan, _sampled_threads(samples), until_s)
@@ -80,8 +80,8 @@ def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> Earl
 def data_ended(samples: ExecutionSamples) -> dict[str, str]:
     """By the labels of each schedule, the CSV Data Sets whose end has ended threads of it, by
     JMeter's log."""
-    plan, by_label = samples.of.plan, {}
-    log = _logged(plan, samples.of.planned.thread_ends or {})
+    plan, by_label = samples.context.plan, {}
+    log = _logged(plan, samples.context.planned.thread_ends or {})
     for place, schedule in schedules_of(plan)[1]:
         data = plan.groups[place].stops.data
         if data and any(words.startswith("Stop Thread seen") for words in log.get(place, {})):
@@ -90,7 +90,7 @@ def data_ended(samples: ExecutionSamples) -> dict[str, str]:
 
 
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:
-    plan, planned, jtl = samples.of.plan, samples.of.planned, samples.jtl
+    plan, planned, jtl = samples.context.plan, samples.context.planned, samples.jtl
     store, parents = samples.store, samples.parents
     found = thread_samples(store, parents, lambda it: bool(_looping(plan, it)), jtl.origin_ms)
     threads = None if found is None else _by_place(plan, found)

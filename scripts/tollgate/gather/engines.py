@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tollgate.gather import workers
+from tollgate.gather.context import RecordedExecution
 from tollgate.judge.engines import engine_of, together
 from tollgate.judge.facts import EngineFacts, JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.record import manifest
-from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError, digest
+from tollgate.record.manifest import NAME, Manifest, ManifestError, digest
 from tollgate.samples.layout import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
@@ -35,60 +36,84 @@ def share_name(record: Manifest) -> str:
 def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     """All executions of a merged run, by its criteria. gather: that of one share. Raises
     ManifestError, also for a share that has changed, and what `gather` raises."""
-    executions: list[list[MeasuredExecution]] = [[] for _ in merged.executions]
-    ahead_s = {run / it["folder"]: it.get("offset_ms", 0.0) / 1000 for it in merged.engines}
-    engines: list[list[EngineFacts]] = [[] for _ in merged.executions]
-    for folder, record, found in _gathered(run, merged, gather):
-        for place, execution in enumerate(found.executions):
-            began_s = _began_s(folder, record, place) - ahead_s[folder]
-            name, machine = share_name(record), _machine(record)
-            engines[place].append(engine_of(name, execution, began_s, machine))
-            executions[place].append(execution)
-            if len(executions[place]) == _AT_ONCE:
-                executions[place] = [together(executions[place])]
-    found = zip(merged.executions, executions, engines, strict=True)
-    return MeasuredRun(
-        tuple(_with_workers(run, merged, it, together(of, known)) for it, of, known in found),
-        merged.interrupted,
-        (merged.problem,) if merged.problem else (),
-    )
+    executions = [_Merged(RecordedExecution(run, merged, planned)) for planned in merged.executions]
+    for share in _shares(run, merged, gather):
+        for place, execution in enumerate(executions):
+            execution.add(share, place)
+    problems = (merged.problem,) if merged.problem else ()
+    measured = tuple(execution.measured() for execution in executions)
+    return MeasuredRun(measured, merged.interrupted, problems)
 
 
-def _with_workers(
-    run: Path, merged: Manifest, planned: Execution, found: MeasuredExecution
-) -> MeasuredExecution:
-    """With what is known of workers that remote engines have asked: the controller has them."""
-    if planned.exported is not None:
-        found = replace(found, facts=replace(found.facts, acknowledged=planned.exported))
-    if not planned.targets:
-        return found
-    watched = workers.watched(run, merged, planned, None, found.criteria)
-    resources = watched.resources
-    if resources.cpu and found.engines:  # whose seconds count from their own starts
-        zero_s = min(it.from_s for it in found.engines) - found.window[0]
-        resources = replace(resources, cpu=resources.cpu.since(zero_s - (planned.began or 0.0)))
-    facts = replace(
-        found.facts,
-        workers=watched.counts,
-        worker_events=watched.events,
-        machine_problems=(*found.facts.machine_problems, *watched.problems),
-    )
-    return replace(found, facts=facts, resources=resources)
+@dataclass(frozen=True)
+class _Share:
+    """What one engine has measured."""
+
+    folder: Path
+    record: Manifest
+    ahead_s: float
+    """By how much its clock was ahead of the controller's."""
+    run: MeasuredRun
+
+    def engine(self, place: int) -> EngineFacts:
+        """Of its execution at this place."""
+        planned = self.record.executions[place]
+        try:
+            started_ms = peek_test_start(self.folder / planned.jtl)
+        except (JtlError, OSError):
+            started_ms = None
+        began_s = (planned.began or 0.0) if started_ms is None else started_ms / 1000
+        cpu, cores = (self.record.environment.get(it, "unknown") for it in ("cpu", "cores"))
+        name, machine = share_name(self.record), f"{cpu}, {cores} cores"
+        return engine_of(name, self.run.executions[place], began_s - self.ahead_s, machine)
 
 
-def _gathered(
-    run: Path, merged: Manifest, gather: Gather
-) -> Iterator[tuple[Path, Manifest, MeasuredRun]]:
-    """Each share's folder, record and measurements, in order; some are worked on at once."""
+@dataclass
+class _Merged:
+    """An execution of a merged run."""
 
-    def one(engine: manifest.EngineRecord) -> tuple[Path, Manifest, MeasuredRun]:
-        folder = run / engine["folder"]
+    recorded: RecordedExecution
+    engines: list[EngineFacts] = field(default_factory=list)
+    """Of the shares that were added so far."""
+    parts: list[MeasuredExecution] = field(default_factory=list)
+    """What they have measured, of some of them together."""
+
+    def add(self, share: _Share, place: int) -> None:
+        """Add a share's execution at this place, of which the counts alone are kept."""
+        self.engines.append(share.engine(place))
+        self.parts.append(share.run.executions[place])
+        if len(self.parts) == _AT_ONCE:
+            self.parts = [together(self.parts)]
+
+    def measured(self) -> MeasuredExecution:
+        """All shares as one, with what is known of workers that remote engines have asked: the
+        controller has them."""
+        execution, planned = together(self.parts, self.engines), self.recorded.planned
+        if planned.exported is not None:
+            facts = replace(execution.facts, acknowledged=planned.exported)
+            execution = replace(execution, facts=facts)
+        if not planned.targets:
+            return execution
+        targets = workers.watched(self.recorded, None, execution.criteria)
+        resources = targets.resources
+        if resources.cpu and self.engines:  # whose seconds count from their own starts
+            zero_s = min(it.from_s for it in self.engines) - execution.window[0]
+            resources = replace(resources, cpu=resources.cpu.since(zero_s - (planned.began or 0.0)))
+        facts = workers.with_workers(execution.facts, targets)
+        return replace(execution, facts=facts, resources=resources)
+
+
+def _shares(run: Path, merged: Manifest, gather: Gather) -> Iterator[_Share]:
+    """All of them, in order; some are gathered at the same time."""
+
+    def share(engine: manifest.EngineRecord) -> _Share:
+        folder, ahead_s = run / engine["folder"], engine.get("offset_ms", 0.0) / 1000
         record = _record(folder, engine["sha256"], merged)
-        return folder, record, gather(folder, record)[0]
+        return _Share(folder, record, ahead_s, gather(folder, record)[0])
 
     with ThreadPoolExecutor(_BESIDE) as beside:
         for first in range(0, len(merged.engines), _BESIDE):
-            yield from beside.map(one, merged.engines[first : first + _BESIDE])
+            yield from beside.map(share, merged.engines[first : first + _BESIDE])
 
 
 def _record(folder: Path, sha256: str, merged: Manifest) -> Manifest:
@@ -106,17 +131,3 @@ def _record(folder: Path, sha256: str, merged: Manifest) -> Manifest:
     return replace(
         record, criteria=merged.criteria, settings=merged.settings, executions=executions
     )
-
-
-def _began_s(folder: Path, record: Manifest, place: int) -> float:
-    planned = record.executions[place]
-    try:
-        started_ms = peek_test_start(folder / planned.jtl)
-    except (JtlError, OSError):
-        started_ms = None
-    return (planned.began or 0.0) if started_ms is None else started_ms / 1000
-
-
-def _machine(record: Manifest) -> str:
-    known = record.environment
-    return f"{known.get('cpu', 'unknown')}, {known.get('cores', 'unknown')} cores"

@@ -41,7 +41,7 @@ from tollgate.judge.facts import (
     MeasuredRun,
 )
 from tollgate.judge.workers import events_left
-from tollgate.record.manifest import NAME, Execution, Manifest, check_seal, is_sealed
+from tollgate.record.manifest import NAME, Manifest, check_seal, is_sealed
 from tollgate.record.sealed_files import check_plans, check_watched
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
@@ -56,26 +56,36 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact about the run, not an error."""
     settings = settings_of(run, manifest)
-    check_watched(manifest, run)
+    _refuse_changed(run, manifest)
     if manifest.engines:
         return gather_engines(run, manifest, gather), settings
-    check_plans(manifest, run)
-    compare_facts.check_record(run, manifest)
-    capacity_record.check_records(run, manifest)
-    executions = tuple(_execution(each) for each in contexts(run, manifest))
-    problems = (manifest.problem,) if manifest.problem else ()
-    of_run = (manifest.interrupted, problems, share_name(manifest), is_sealed(manifest))
-    return MeasuredRun(executions, *of_run), settings
+    measured = MeasuredRun(
+        executions=tuple(_execution(context) for context in contexts(run, manifest)),
+        interrupted=manifest.interrupted,
+        problems=(manifest.problem,) if manifest.problem else (),
+        share=share_name(manifest),
+        is_sealed=is_sealed(manifest),
+    )
+    return measured, settings
+
+
+def _refuse_changed(run: Path, manifest: Manifest) -> None:
+    """Raise ManifestError where a file beside the samples is not as the run left it."""
+    if not manifest.engines:  # whose shares are looked at one by one
+        compare_facts.check_record(run, manifest)
+        capacity_record.check_records(run, manifest)
+        check_plans(manifest, run)
+    check_watched(manifest, run)
 
 
 def _execution(of: ExecutionContext) -> MeasuredExecution:
-    run, planned, compared = of.run, of.planned, of.compared
+    planned, compared = of.planned, of.compared
     try:
-        check_seal(planned, run)
-        with open_store(run / planned.jtl) as store:
+        check_seal(planned, of.run)
+        with open_store(of.run / planned.jtl) as store:
             return _measured(of, store)
     except (JtlError, OSError) as error:
-        watched = workers.watched(run, of.manifest, planned, None)
+        watched = workers.watched(of, None)
         labels = compared and compare_facts.labels_of(of.plan, compared.uncompared)
         facts = replace(
             _facts_of_record(of),
@@ -93,7 +103,7 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
             facts=facts,
             resources=watched.resources,
             comparison=compared and not_compared(compared, labels),
-            capacity=capacity_trials.gather(run, planned.name, None),
+            capacity=capacity_trials.gather(of.run, planned.name, None),
         )
 
 
@@ -101,7 +111,7 @@ def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
     planned, compared, followed = of.planned, of.compared, of.planned.forecast
     jtl = read_jtl(store, bins=of.bins)
-    watched = workers.watched(of.run, of.manifest, planned, jtl, of.criteria)
+    watched = workers.watched(of, jtl, of.criteria)
     seen, course = _looked(of, store, jtl)
     facts = _facts_of_record(of, jtl, seen)
     cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None
@@ -181,12 +191,9 @@ def _facts_of_record(
 ) -> ExecutionFacts:
     """What the run's record says of the execution. seen: what was measured until a look or a stop,
     where that ended the load."""
-    manifest, planned = of.manifest, of.planned
+    planned = of.planned
     began, ended = workers.span(planned, jtl)
-    interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
-    stopped_by = planned.stopped_by
-    if manifest.stopped_by and not _ended_before(planned, manifest.stopped_at):
-        stopped_by = manifest.stopped_by
+    interrupted, stopped_by = of.interrupted, of.stopped_by
     notes, ends = list(planned.notes), [ended - began] if interrupted or stopped_by else []
     if planned.stop_requested_at is not None:
         ends.append(max(0.0, planned.stop_requested_at - began))
@@ -204,16 +211,9 @@ def _facts_of_record(
         ended_by_force=planned.ended_by_force,
         generator_exit=planned.exit_code,
         generator_error=generator_error,
-        notes=(*notes, *([] if manifest.seal else [UNSEALED])),
+        notes=(*notes, *([] if of.manifest.seal else [UNSEALED])),
         lint=tuple(planned.lint),
         url=planned.url,
         rows=jtl and jtl.rows,
         acknowledged=planned.exported,
     )
-
-
-def _ended_before(planned: Execution, moment: float | None) -> bool:
-    """Whether the execution had ended by itself, in time or too early, before the interruption or
-    the early stop at that moment; not if the moment is unknown, as in runs of before."""
-    known = planned.ended is not None and moment is not None
-    return known and planned.ended < moment

@@ -30,7 +30,7 @@ class ExecutionSamples:
     samples, and of samplers whose answers only look like a transaction's. labels: by name and
     whether the rows look like a transaction's."""
 
-    of: ExecutionContext
+    context: ExecutionContext
     store: Store
     jtl: Jtl
     parents: tuple[str, ...]
@@ -38,12 +38,14 @@ class ExecutionSamples:
     labels: dict[Key, LabelData]
 
 
-def joined(of: ExecutionContext, store: Store, jtl: Jtl, until_s: float | None) -> ExecutionSamples:
+def joined(
+    context: ExecutionContext, store: Store, jtl: Jtl, until_s: float | None
+) -> ExecutionSamples:
     """The samples of the store, which jtl counts, joined with the plan. until_s: when the load was
     cut short, in seconds since the execution's start. Raises JtlError, also where the JTL does not
     show whether a row is a transaction's, or which kind of one."""
-    parents = _parents(of.plan, jtl)
-    replayed = replay_jtl(of.plan, store, jtl, of.planned.warmup, until_s, of.bins)
+    parents, warmup_s = _parents(context.plan, jtl), context.planned.warmup
+    replayed = replay_jtl(context.plan, store, jtl, warmup_s, until_s, context.bins)
     samplers = {
         (name, False): LabelData(
             name,
@@ -62,7 +64,7 @@ def joined(of: ExecutionContext, store: Store, jtl: Jtl, until_s: float | None) 
         )
         for name, label in jtl.transactions.items()
     }
-    return ExecutionSamples(of, store, jtl, parents, replayed, samplers | transactions)
+    return ExecutionSamples(context, store, jtl, parents, replayed, samplers | transactions)
 
 
 def _parents(plan: Plan, jtl: Jtl) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def unfilled(samples: ExecutionSamples) -> Unfilled:
             failed[label] += n
     if not without:
         return Unfilled()
-    path = samples.of.run / samples.of.planned.plan
-    looked_for = traces(path, samples.of.planned.properties, path.parent)
+    path = samples.context.run / samples.context.planned.plan
+    looked_for = traces(path, samples.context.planned.properties, path.parent)
     worst = max((n / totals[label] for label, n in failed.items()), default=0.0)
     faults, doubts = [], []
     for (label, field, text), n in without.items():

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tollgate.base.text import format_duration
-from tollgate.gather.context import is_of_remote
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.facts import LabelData
 from tollgate.plan.model import Plan, ThreadGroup
@@ -40,13 +39,12 @@ class Waits:
 
 def waits_at_end(samples: ExecutionSamples, interrupted: bool) -> Waits:
     """Of the threads that waited when the load was ended. Raises JtlError and OSError."""
-    planned, labels = samples.of.planned, dict(samples.labels)
+    planned, labels = samples.context.planned, dict(samples.labels)
     ended = planned.stop_requested_at or (planned.ended if interrupted else None)
     if ended is None:
         return Waits(labels)
     # Whether JMeter wrote down whatever had ended.
-    is_remote = is_of_remote(samples.of.manifest)
-    is_complete = planned.exit_code != -signal.SIGKILL and not is_remote
+    is_complete = planned.exit_code != -signal.SIGKILL and not samples.context.is_of_remote
     if not is_complete or "threadName" not in samples.store.layout:
         return Waits(labels, problems=_silence(samples))
     notes, ends_ms = [], (ended * 1000, ended * 1000)
@@ -83,7 +81,7 @@ def _omitted_by_group(
     ends_ms: until when requests were to be sent, and since when a silent thread has waited, epoch
     milliseconds. is_lost: whether a request that was under way then left no row.
     """
-    plan, store, origin_ms = samples.of.plan, samples.store, samples.jtl.origin_ms
+    plan, store, origin_ms = samples.context.plan, samples.store, samples.jtl.origin_ms
     loops = set(closed_groups(plan))
     if not loops:
         return
@@ -148,9 +146,9 @@ def _failures(samples: ExecutionSamples, omitted: OmittedRequests) -> Iterator[t
     """The requests of each label, failed and as slow as what was left of the wait."""
     for key, begins_ms in omitted.begins_ms.items():
         since_s = (np.concatenate(begins_ms) - samples.jtl.origin_ms) / 1000
-        second = samples.of.bins.begin(np.floor(since_s).astype(np.int64))
+        second = samples.context.bins.begin(np.floor(since_s).astype(np.int64))
         elapsed = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
-        failed, width = np.zeros(len(second), bool), samples.of.bins.width_s
+        failed, width = np.zeros(len(second), bool), samples.context.bins.width_s
         yield key, Counts.of(second, elapsed, failed, codes=(NO_ANSWER,), width=width)
 
 
@@ -179,7 +177,7 @@ def _note(
 
 def _silence(samples: ExecutionSamples) -> tuple[str, ...]:
     """A silence before STOP_AFTER ended the load must not be a service that hangs."""
-    stop_s, groups = samples.of.planned.stop_requested_at, samples.of.plan.groups
+    stop_s, groups = samples.context.planned.stop_requested_at, samples.context.plan.groups
     pauses = [each.all_pauses_ms for group in groups for each in group.samplers]
     goes_on = any(group.loops == -1 and group.duration_s is None for group in groups)
     is_unknown = None in pauses or any(group.may_be_cached for group in groups)

@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.criteria.subjects import CPU_PER_REQUEST
+from tollgate.gather.context import RecordedExecution
 from tollgate.gather.samples import ExecutionSamples
-from tollgate.record.manifest import Execution, Manifest
+from tollgate.judge.facts import ExecutionFacts
+from tollgate.record.manifest import Execution
 from tollgate.samples.counts import Jtl
 from tollgate.samples.lost import with_losses
 from tollgate.workers import worker_cpu
@@ -22,33 +23,39 @@ from tollgate.workers.watching_cost import share
 
 
 def watched(
-    run: Path,
-    manifest: Manifest,
-    planned: Execution,
-    jtl: Jtl | None,
-    criteria: Iterable[Criterion] = (),
+    recorded: RecordedExecution, jtl: Jtl | None, criteria: Iterable[Criterion] = ()
 ) -> TargetsWatched:
     """What workers.jsonl says of the execution's targets. jtl: None if it can't be read. criteria:
     one of them may ask for CPU time, which has a file of its own."""
+    run, planned, manifest = recorded.run, recorded.planned, recorded.manifest
     if not planned.targets or not (planned.began or jtl):
         return unwatched(planned.targets)
-    found = read_targets(
-        run / "workers.jsonl", planned.targets, *span(planned, jtl), manifest.reloads
-    )
-    cpu, problems = None, found.problems
+    began_s, ended_s = span(planned, jtl)
+    path = run / "workers.jsonl"
+    targets = read_targets(path, planned.targets, began_s, ended_s, manifest.reloads)
+    cpu, problems = None, targets.problems
     if any(it.subject == CPU_PER_REQUEST for it in criteria):
         try:
             cpu = worker_cpu.read(run / worker_cpu.NAME)
         except (OSError, WorkersError) as error:
             problems = (*problems, f"the CPU time of the workers is not known: {error}")
-    began_s, _ = span(planned, jtl)
     resources = replace(
-        found.resources,
+        targets.resources,
         watching_cpu=share(manifest.watching),
         background_cpu=planned.background_cpu,
         cpu=cpu and cpu.since(began_s),
     )
-    return replace(found, problems=problems, resources=resources)
+    return replace(targets, problems=problems, resources=resources)
+
+
+def with_workers(facts: ExecutionFacts, targets: TargetsWatched) -> ExecutionFacts:
+    """The facts with what happened to the workers."""
+    return replace(
+        facts,
+        workers=targets.counts,
+        worker_events=targets.events,
+        machine_problems=(*targets.problems, *facts.machine_problems),
+    )
 
 
 def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
@@ -63,12 +70,12 @@ def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
 def losses(samples: ExecutionSamples, resources: Resources, ended_s: float | None) -> Resources:
     """The resources with the requests that each reload and each outage cost. ended_s: when the load
     was cut short, in seconds since its start; None if it was not. Raises JtlError and OSError."""
-    planned = samples.of.planned
+    planned = samples.context.planned
     began, ended = planned.began or 0.0, planned.ended or 0.0
     apps = [target["name"] for target in planned.targets]
     reloads = [
         it
-        for it in samples.of.manifest.reloads
+        for it in samples.context.manifest.reloads
         if it["app"] in apps and began <= it["began"] <= ended
     ]
     until_s = math.inf if ended_s is None else ended_s
