@@ -25,7 +25,7 @@ from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.judge.when_decided import is_settled, noted
 from tollgate.record.manifest import Execution, Manifest, Stop
-from tollgate.samples.counts import read_jtl
+from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store
 from tollgate.workers.reading import TargetsWatched
@@ -131,14 +131,26 @@ def outcome(look: Look) -> str:
     return f"not decided after {at_s:g} s, all of the budget"
 
 
-def looks_again(
-    context: ExecutionContext, store: Store, ended_s: float | None
-) -> tuple[Look | None, InterimHistory]:
-    """The look that ended the execution, None where none did, and the course of all looks.
-    ended_s: when the load ended, in seconds since the execution's start, None for unknown. Raises
-    JtlError and OSError."""
+def ended_by_look(
+    context: ExecutionContext, store: Store, jtl: Jtl
+) -> tuple[MeasuredExecution | None, InterimHistory | None]:
+    """What was measured until a look or a stop ended the execution, None where neither did, and
+    the course of all looks, None where there is none. Raises JtlError and OSError."""
+    planned = context.planned
+    execution, course = _looks_again(context, store, jtl) if planned.interim else (None, None)
+    if stop := planned.stop:
+        course = course and course.at(max(stop.measured_s, *course.looks_s, 0.0))
+        execution = measured_until(context, store, stop, course)
+    return execution, course
+
+
+def _looks_again(
+    context: ExecutionContext, store: Store, jtl: Jtl
+) -> tuple[MeasuredExecution | None, InterimHistory]:
+    """Of the looks alone."""
     planned, decider = context.planned, InterimDecider(context)
-    last_s = math.inf if ended_s is None else ended_s - planned.warmup - planned.interim.lag_s
+    ended_s = math.inf if planned.ended is None else planned.ended - jtl.origin_ms / 1000
+    last_s = ended_s - planned.warmup - planned.interim.lag_s
     if planned.decided_s is not None:
         last_s = planned.decided_s
     while decider.next_s < math.inf and decider.next_s <= last_s:
@@ -146,7 +158,7 @@ def looks_again(
         if look is None:
             break
         if look.settled or at_s == planned.decided_s:
-            return look, decider.course
+            return replace(look.execution, course=look.course), look.course
     return None, decider.course
 
 

@@ -27,11 +27,11 @@ from tollgate.schedule.silent import Silent, silent_parts
 from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
 
 
-def silent_groups(samples: ExecutionSamples, until_s: float | None) -> Silent:
-    """What of the plan left no sample. until_s: when the load was ended before its time. Raises
-    JtlError and OSError."""
+def silent_groups(samples: ExecutionSamples) -> Silent:
+    """What of the plan left no sample. Raises JtlError and OSError."""
     labels = {*samples.jtl.samplers, *samples.jtl.transactions}
-    return silent_parts(samples.context.plan, labels, lambda: thread_groups(samples.store), until_s)
+    plan, groups = samples.context.plan, lambda: thread_groups(samples.store)
+    return silent_parts(plan, labels, groups, samples.until_s)
 
 
 def unlike_the_plan(samples: ExecutionSamples) -> tuple[str, ...]:
@@ -68,13 +68,13 @@ def accepted_errors(store: Store) -> Iterator[str]:
         )
 
 
-def groups_ended_early(samples: ExecutionSamples, until_s: float | None) -> EarlyEnds:
-    """The groups of the plan that ended before their time, if JMeter ended by itself. until_s: when
-    the load was ended on purpose. Raises JtlError and OSError."""
+def groups_ended_early(samples: ExecutionSamples) -> EarlyEnds:
+    """The groups of the plan that ended before their time, if JMeter ended by itself. Raises
+    JtlError and OSError."""
     plan = samples.context.plan
     if not unscheduled_groups(plan):
         return EarlyEnds()
-    return early_ends(plan, _sampled_threads(samples), until_s)
+    return early_ends(plan, _sampled_threads(samples), samples.until_s)
 
 
 def data_ended(samples: ExecutionSamples) -> dict[str, str]:

@@ -15,21 +15,12 @@ from tollgate.capacity.arrivals import NOTHING
 from tollgate.compare import facts as compare_facts
 from tollgate.compare.result import not_compared
 from tollgate.forecast.facts import forecast_facts
-from tollgate.gather import workers
+from tollgate.gather import ends, workers
 from tollgate.gather.clock import set_back, steps_seen
-from tollgate.gather.context import ExecutionContext, contexts, settings_of
-from tollgate.gather.early_decisions import looks_again, measured_until
-from tollgate.gather.ends import (
-    accepted_errors,
-    data_ended,
-    groups_ended_early,
-    never_sent,
-    not_followed,
-    silent_groups,
-    unlike_the_plan,
-)
+from tollgate.gather.context import ExecutionContext, RecordedExecution, contexts, settings_of
+from tollgate.gather.early_decisions import ended_by_look
 from tollgate.gather.engines import gather_engines, share_name
-from tollgate.gather.samples import joined
+from tollgate.gather.samples import ExecutionSamples, joined
 from tollgate.gather.unfilled import unfilled
 from tollgate.gather.waits import Waits, waits_at_end
 from tollgate.judge.ended_early import EarlyEnds
@@ -40,7 +31,6 @@ from tollgate.judge.facts import (
     MeasuredExecution,
     MeasuredRun,
 )
-from tollgate.judge.workers import events_left
 from tollgate.record.manifest import NAME, Manifest, check_seal, is_sealed
 from tollgate.record.sealed_files import check_plans, check_watched
 from tollgate.samples.counts import Jtl, read_jtl
@@ -78,142 +68,160 @@ def _refuse_changed(run: Path, manifest: Manifest) -> None:
     check_watched(manifest, run)
 
 
-def _execution(of: ExecutionContext) -> MeasuredExecution:
-    planned, compared = of.planned, of.compared
+def _execution(context: ExecutionContext) -> MeasuredExecution:
     try:
-        check_seal(planned, of.run)
-        with open_store(of.run / planned.jtl) as store:
-            return _measured(of, store)
+        check_seal(context.planned, context.run)
+        with open_store(context.run / context.planned.jtl) as store:
+            jtl = read_jtl(store, bins=context.bins)
+            look, course = ended_by_look(context, store, jtl)
+            if look is not None:
+                return _at_look(context, store, jtl, look)
+            return _at_end(context, store, jtl, course)
     except (JtlError, OSError) as error:
-        watched = workers.watched(of, None)
-        labels = compared and compare_facts.labels_of(of.plan, compared.uncompared)
-        facts = replace(
-            _facts_of_record(of),
-            workers=watched.counts,
-            worker_events=watched.events,
-            machine_problems=(*watched.problems, *steps_seen(planned)),
-            jtl_error=str(error),
-        )
-        return MeasuredExecution(
-            name=planned.name,
-            labels={},
-            criteria=of.criteria,
-            warmup_s=planned.warmup,
-            measured_s=compare_facts.due_s(planned, compared),
-            facts=facts,
-            resources=watched.resources,
-            comparison=compared and not_compared(compared, labels),
-            capacity=capacity_trials.gather(of.run, planned.name, None),
-        )
+        return _unread(context, str(error))
 
 
-def _measured(of: ExecutionContext, store: Store) -> MeasuredExecution:
-    """All that the samples tell. Raises JtlError and OSError."""
-    planned, compared, followed = of.planned, of.compared, of.planned.forecast
-    jtl = read_jtl(store, bins=of.bins)
-    watched = workers.watched(of, jtl, of.criteria)
-    seen, course = _looked(of, store, jtl)
-    facts = _facts_of_record(of, jtl, seen)
-    cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None
-    until_s = compare_facts.until_s(planned, compared, cut_s)
-    samples = joined(of, store, jtl, until_s)
-    clock = set_back(samples)
+def _unread(context: ExecutionContext, problem: str) -> MeasuredExecution:
+    """What is known without samples. problem: why they can't be read."""
+    planned, compared, comparison = context.planned, context.compared, None
+    targets = workers.watched(context, None)
+    if compared:
+        labels = compare_facts.labels_of(context.plan, compared.uncompared)
+        comparison = not_compared(compared, labels)
+    return MeasuredExecution(
+        name=planned.name,
+        labels={},
+        criteria=context.criteria,
+        warmup_s=planned.warmup,
+        measured_s=compare_facts.due_s(planned, compared),
+        facts=replace(workers.with_workers(_facts_of_record(context), targets), jtl_error=problem),
+        resources=targets.resources,
+        comparison=comparison,
+        capacity=capacity_trials.gather(context.run, planned.name, None),
+    )
+
+
+def _at_look(
+    context: ExecutionContext, store: Store, jtl: Jtl, look: MeasuredExecution
+) -> MeasuredExecution:
+    """An execution that a look or a stop has ended. look: what was measured until then, by which
+    alone it is judged."""
+    planned, facts, cut_s = context.planned, _facts_of_record(context, jtl), look.facts.ended_s
+    # What ended the run after a look is nothing to this execution.
+    stopped_by = facts.stopped_by if planned.stop else None
+    facts = replace(facts, ended_s=cut_s, stopped_by=stopped_by)
+    samples = joined(context, store, jtl, compare_facts.until_s(planned, context.compared, cut_s))
+    return _completed(replace(look, facts=facts), samples, Waits(), cut_s)
+
+
+def _at_end(
+    context: ExecutionContext, store: Store, jtl: Jtl, course: InterimHistory | None
+) -> MeasuredExecution:
+    """An execution that is judged by all that it has measured. course: of its looks, to which its
+    end is added; None where there is none."""
+    planned, compared, facts = context.planned, context.compared, _facts_of_record(context, jtl)
+    cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at else None
+    samples = joined(context, store, jtl, compare_facts.until_s(planned, compared, cut_s))
+    # A comparison judges no request that may still be under way.
+    waits = Waits(samples.labels) if compared else waits_at_end(samples, facts.interrupted)
+    execution = MeasuredExecution(
+        name=planned.name,
+        labels=waits.labels,
+        criteria=context.criteria,
+        warmup_s=planned.warmup,
+        measured_s=compare_facts.due_s(planned, compared),
+        unanswered=samples.replayed.unanswered,
+        facts=facts,
+    )
+    execution = _completed(execution, samples, waits, cut_s)
+    if execution.capacity:  # what showed how much the generator can send, no service was asked for
+        labels = {key: data for key, data in execution.labels.items() if key[0] != NOTHING}
+        execution = replace(execution, labels=labels)
+    if course is None:
+        return execution
+    from_s, to_s = execution.window
+    course = course.at(max(to_s - from_s, *course.looks_s, 0.0))
+    return replace(execution, course=replace(course, is_over=True))
+
+
+def _completed(
+    execution: MeasuredExecution, samples: ExecutionSamples, waits: Waits, cut_s: float | None
+) -> MeasuredExecution:
+    """The execution with all that its samples and workers tell beside what it is judged by. cut_s:
+    when the load was cut short, in seconds since the execution's start; None if it was not. Raises
+    JtlError and OSError."""
+    context, store, facts = samples.context, samples.store, execution.facts
+    planned, compared, forecast, comparison = context.planned, context.compared, None, None
+    targets = workers.watched(context, samples.jtl, context.criteria)
+    targets = workers.with_lost_requests(targets, samples, facts.ended_s)
+    if followed := planned.forecast:
+        origin_ms, parents = samples.jtl.origin_ms, samples.parents
+        forecast = forecast_facts(store, followed, origin_ms, facts.ended_s, parents)
+    if compared:
+        comparison = compare_facts.gather(store, planned, context.plan, compared, cut_s)
+    return replace(
+        execution,
+        schedules=samples.replayed.facts,
+        facts=_with_samples(workers.with_workers(facts, targets), samples, waits),
+        resources=targets.resources,
+        forecast=forecast,
+        comparison=comparison,
+        capacity=capacity_trials.gather(context.run, planned.name, store),
+    )
+
+
+def _with_samples(facts: ExecutionFacts, samples: ExecutionSamples, waits: Waits) -> ExecutionFacts:
+    """The facts with what the samples show. Raises JtlError and OSError."""
+    planned, store, jtl = samples.context.planned, samples.store, samples.jtl
     cut_short = facts.interrupted or facts.stopped_by
-    silent = Silent() if cut_short else silent_groups(samples, until_s)
     # Whoever ended JMeter ended its thread groups as well.
     was_ended = cut_short or planned.ended_by_force or planned.exit_code
-    early = EarlyEnds() if was_ended else groups_ended_early(samples, until_s)
-    resources = workers.losses(samples, watched.resources, facts.ended_s)
-    searched = capacity_trials.gather(of.run, planned.name, store)
-    waits = Waits(samples.labels)
-    if not (seen or compared):  # they judge no request that may still be under way
-        waits = waits_at_end(samples, facts.interrupted)
-    # What showed how much the generator can send, no service was asked for.
-    labels = {it: data for it, data in waits.labels.items() if not (searched and it[0] == NOTHING)}
+    silent = Silent() if cut_short else ends.silent_groups(samples)
+    early = EarlyEnds() if was_ended else ends.groups_ended_early(samples)
+    unlike = () if cut_short else ends.unlike_the_plan(samples)
     sent = unfilled(samples)
+    problems = (*samples.replayed.problems, *set_back(samples), *waits.problems)
     doubts = (*silent.doubts, *early.doubts, *sent.doubts, *waits.notes)
-    seen_problems = (*watched.problems, *steps_seen(planned))
-    facts = replace(
+    return replace(
         facts,
-        workers=watched.counts,
-        worker_events=events_left(watched.events, resources.outages),
-        machine_problems=(*seen_problems, *samples.replayed.problems, *clock, *waits.problems),
-        notes=(*facts.notes, *doubts, *not_followed(samples), *accepted_errors(store)),
+        machine_problems=(*facts.machine_problems, *problems),
+        notes=(*facts.notes, *doubts, *ends.not_followed(samples), *ends.accepted_errors(store)),
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000,
         cut_off_line=jtl.cut_line,
         silent=silent.faults,
-        never_sent=never_sent(store),
-        plan_faults=(*(() if cut_short else unlike_the_plan(samples)), *sent.faults),
+        never_sent=ends.never_sent(store),
+        plan_faults=(*unlike, *sent.faults),
         early_ends=early.faults,
-        data_ended=data_ended(samples),
+        data_ended=ends.data_ended(samples),
     )
-    execution = MeasuredExecution(
-        name=planned.name,
-        labels=seen.labels if seen else labels,
-        criteria=of.criteria,
-        warmup_s=planned.warmup,
-        measured_s=seen.measured_s if seen else compare_facts.due_s(planned, compared),
-        schedules=samples.replayed.facts,
-        unanswered=seen.unanswered if seen else samples.replayed.unanswered,
-        facts=facts,
-        resources=resources,
-        forecast=followed
-        and forecast_facts(store, followed, jtl.origin_ms, facts.ended_s, samples.parents),
-        comparison=compared and compare_facts.gather(store, planned, of.plan, compared, cut_s),
-        course=course,
-        capacity=searched,
-    )
-    if course is None or seen:
-        return execution
-    # The last look is at all that was measured.
-    from_s, to_s = execution.window
-    last = course.at(max(to_s - from_s, *course.looks_s, 0.0))
-    return replace(execution, course=replace(last, is_over=True))
 
 
-def _looked(
-    of: ExecutionContext, store: Store, jtl: Jtl
-) -> tuple[MeasuredExecution | None, InterimHistory | None]:
-    """What was measured until a look or a stop ended the execution, None where neither did, and
-    the course of all looks, None where there is none."""
-    look = course = None
-    if of.planned.interim:
-        ended = of.planned.ended
-        look, course = looks_again(of, store, ended and ended - jtl.origin_ms / 1000)
-    if stop := of.planned.stop:
-        course = course and course.at(max(stop.measured_s, *course.looks_s, 0.0))
-        return measured_until(of, store, stop, course), course
-    return look and look.execution, course
-
-
-def _facts_of_record(
-    of: ExecutionContext, jtl: Jtl | None = None, seen: MeasuredExecution | None = None
-) -> ExecutionFacts:
-    """What the run's record says of the execution. seen: what was measured until a look or a stop,
-    where that ended the load."""
-    planned = of.planned
-    began, ended = workers.span(planned, jtl)
-    interrupted, stopped_by = of.interrupted, of.stopped_by
-    notes, ends = list(planned.notes), [ended - began] if interrupted or stopped_by else []
+def _facts_of_record(recorded: RecordedExecution, jtl: Jtl | None = None) -> ExecutionFacts:
+    """What the run's record says of the execution. jtl: None where the samples can't be read."""
+    planned = recorded.planned
+    began_s, ended_s = workers.span(planned, jtl)
+    notes, generator_error = [*planned.notes], None
+    ends_s = [ended_s - began_s] if recorded.interrupted or recorded.stopped_by else []
     if planned.stop_requested_at is not None:
-        ends.append(max(0.0, planned.stop_requested_at - began))
-        notes.append(f"the load was ended after {format_duration(ends[-1])}")
-    ended_s = min(ends, default=None) if jtl else None
-    if seen:
-        stopped_by, ended_s = stopped_by if planned.stop else None, seen.facts.ended_s
-    generator_error = None if planned.began else "JMeter was never started"
+        ends_s.append(max(0.0, planned.stop_requested_at - began_s))
+        notes.append(f"the load was ended after {format_duration(ends_s[-1])}")
+    if not recorded.manifest.seal:
+        notes.append(UNSEALED)
     if planned.ended is None:
         generator_error = "the run is under way or was killed: its samples have no seal"
+    elif not planned.began:
+        generator_error = "JMeter was never started"
     return ExecutionFacts(
-        interrupted=interrupted,
-        ended_s=ended_s,
-        stopped_by=stopped_by,
+        interrupted=recorded.interrupted,
+        ended_s=min(ends_s, default=None) if jtl else None,
+        stopped_by=recorded.stopped_by,
         ended_by_force=planned.ended_by_force,
         generator_exit=planned.exit_code,
         generator_error=generator_error,
-        notes=(*notes, *([] if of.manifest.seal else [UNSEALED])),
+        machine_problems=steps_seen(planned),
+        notes=tuple(notes),
         lint=tuple(planned.lint),
         url=planned.url,
-        rows=jtl and jtl.rows,
+        rows=jtl.rows if jtl else None,
         acknowledged=planned.exported,
     )

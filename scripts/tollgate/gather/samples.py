@@ -26,16 +26,19 @@ KIND_COLUMN, KIND_FLAG = "responseMessage", "message"
 
 @dataclass(frozen=True)
 class ExecutionSamples:
-    """parents: names in jtl.transactions whose rows are requests all the same: those of parent
-    samples, and of samplers whose answers only look like a transaction's. labels: by name and
-    whether the rows look like a transaction's."""
+    """The samples of an execution, joined with its plan."""
 
     context: ExecutionContext
     store: Store
     jtl: Jtl
+    until_s: float | None
+    """When the load was cut short, in seconds since the execution's start; None if it was not."""
     parents: tuple[str, ...]
+    """Names in jtl.transactions whose rows are requests all the same: those of parent samples, and
+    of samplers whose answers only look like a transaction's."""
     replayed: ReplayResult
     labels: dict[Key, LabelData]
+    """By name and whether the rows look like a transaction's."""
 
 
 def joined(
@@ -64,7 +67,8 @@ def joined(
         )
         for name, label in jtl.transactions.items()
     }
-    return ExecutionSamples(context, store, jtl, parents, replayed, samplers | transactions)
+    labels = samplers | transactions
+    return ExecutionSamples(context, store, jtl, until_s, parents, replayed, labels)
 
 
 def _parents(plan: Plan, jtl: Jtl) -> tuple[str, ...]:

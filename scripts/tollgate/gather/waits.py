@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Waits:
     """The labels of an execution with requests that its threads waited for in vain, or could not
     send for it, among its failures. problems: why these are not known."""
 
-    labels: Mapping[Key, LabelData]
+    labels: Mapping[Key, LabelData] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 

@@ -12,12 +12,12 @@ from tollgate.criteria.subjects import CPU_PER_REQUEST
 from tollgate.gather.context import RecordedExecution
 from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.facts import ExecutionFacts
+from tollgate.judge.workers import events_left
 from tollgate.record.manifest import Execution
 from tollgate.samples.counts import Jtl
 from tollgate.samples.lost import with_losses
 from tollgate.workers import worker_cpu
 from tollgate.workers.lines import WorkersError
-from tollgate.workers.model import Resources
 from tollgate.workers.reading import TargetsWatched, read_targets, unwatched
 from tollgate.workers.watching_cost import share
 
@@ -67,17 +67,24 @@ def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
     return began, ended
 
 
-def losses(samples: ExecutionSamples, resources: Resources, ended_s: float | None) -> Resources:
-    """The resources with the requests that each reload and each outage cost. ended_s: when the load
-    was cut short, in seconds since its start; None if it was not. Raises JtlError and OSError."""
+def with_lost_requests(
+    targets: TargetsWatched, samples: ExecutionSamples, ended_s: float | None
+) -> TargetsWatched:
+    """The same with the requests that each reload and each outage cost, and without the events that
+    outages tell. ended_s: when the load was cut short, in seconds since its start; None if it was
+    not. Raises JtlError and OSError."""
     planned = samples.context.planned
     began, ended = planned.began or 0.0, planned.ended or 0.0
     apps = [target["name"] for target in planned.targets]
     reloads = [
-        it
-        for it in samples.context.manifest.reloads
-        if it["app"] in apps and began <= it["began"] <= ended
+        reload
+        for reload in samples.context.manifest.reloads
+        if reload["app"] in apps and began <= reload["began"] <= ended
     ]
     until_s = math.inf if ended_s is None else ended_s
     origin_ms = samples.jtl.origin_ms
-    return with_losses(resources, reloads, samples.store, origin_ms, until_s, samples.parents)
+    resources = with_losses(
+        targets.resources, reloads, samples.store, origin_ms, until_s, samples.parents
+    )
+    events = events_left(targets.events, resources.outages)
+    return replace(targets, events=events, resources=resources)
