@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -47,13 +48,14 @@ def waits_at_end(samples: ExecutionSamples, interrupted: bool) -> Waits:
     is_complete = planned.exit_code != -signal.SIGKILL and not samples.context.is_of_remote
     if not is_complete or "threadName" not in samples.store.layout:
         return Waits(labels, problems=_silence(samples))
-    notes, ends_ms = [], (ended * 1000, ended * 1000)
-    for groups, omitted in _omitted_by_group(samples, ends_ms, planned.ended_by_force):
+    notes, ended_ms = [], ended * 1000
+    end = LoadEnd(ended_ms, ended_ms, planned.ended_by_force)
+    for groups, omitted in _omitted_by_group(samples, end):
         for key, extra in _failures(samples, omitted):
             data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=extra.width))
             labels[key] = _added(data, extra)
         if omitted.requests:
-            notes.append(_note(samples, groups[0], omitted, ended * 1000))
+            notes.append(_note(samples, groups[0], omitted, ended_ms))
     return Waits(labels, tuple(notes))
 
 
@@ -64,56 +66,65 @@ def waits_at_look(samples: ExecutionSamples, to_s: float, seen_s: float) -> list
     Raises JtlError and OSError.
     """
     origin_ms = samples.jtl.origin_ms
-    ends_ms = origin_ms + to_s * 1000, origin_ms + seen_s * 1000
+    end = LoadEnd(origin_ms + to_s * 1000, origin_ms + seen_s * 1000, is_lost=True)
     return [
         Unanswered((key[0],), counts, waited_for=True)
-        for _, omitted in _omitted_by_group(samples, ends_ms, is_lost=True)
+        for _, omitted in _omitted_by_group(samples, end)
         for key, counts in _failures(samples, omitted)
     ]
 
 
 def _omitted_by_group(
-    samples: ExecutionSamples, ends_ms: tuple[float, float], is_lost: bool
+    samples: ExecutionSamples, end: LoadEnd
 ) -> Iterator[tuple[list[ThreadGroup], OmittedRequests]]:
     """Of the thread groups in closed loops. Nobody knows which threads wait, so that each counts
-    that was silent for longer than any answer had taken.
-
-    ends_ms: until when requests were to be sent, and since when a silent thread has waited, epoch
-    milliseconds. is_lost: whether a request that was under way then left no row.
-    """
-    plan, store, origin_ms = samples.context.plan, samples.store, samples.jtl.origin_ms
-    loops = set(closed_groups(plan))
-    if not loops:
-        return
-    by_name = thread_samples(
-        store, samples.parents, lambda name: loops.issuperset(_places(plan, name)), origin_ms
-    )
-    paced = {key for key, data in samples.labels.items() if data.response is None}
-    by_group: dict[tuple[int, ...], list[str]] = {}
-    last_s: dict[int, float] = {}
-    for name, threads in (by_name or {}).items():
-        places = _places(plan, name)
-        by_group.setdefault(places, []).extend(
-            f"{name}-{number}"
-            for number, thread in threads.items()
-            if not all(is_done(plan.groups[place], thread.samples) for place in places)
-        )
-        for place in places:
-            ends_s = (thread.last_end_s for thread in threads.values())
-            last_s[place] = max([last_s.get(place, 0.0), *ends_s])
-    for places, threads in by_group.items():
+    that was silent for longer than any answer had taken."""
+    plan, labels, origin_ms = samples.context.plan, samples.labels, samples.jtl.origin_ms
+    paced = {key for key, data in labels.items() if data.response is None}
+    unfinished, last_ends_s = _looping_threads(samples)
+    for places, threads in unfinished.items():
         groups = [plan.groups[place] for place in places]
         if any(group.is_setup for group in groups):
             continue
         # A thread that was silent when its time was over may have been so for a service that hangs.
-        due_ms = origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
-        sent = read_sent(store, threads, samples.parents) or {}
-        end = LoadEnd(*(min(end_ms, due_ms) for end_ms in ends_ms), is_lost)
-        pauses = [each.all_pauses_ms for each in groups[0].samplers]
-        is_unknown = None in pauses or groups[0].may_be_cached
-        pause_ms = math.inf if is_unknown else max(pauses, default=0)
-        keys = _keys(samples.labels, groups)
-        yield groups, correct_coordinated_omission(end, sent, keys, paced, pause_ms)
+        due_ms = origin_ms + 1000 * max(_due_s(plan, place, last_ends_s) for place in places)
+        own_end = LoadEnd(min(end.ended_ms, due_ms), min(end.seen_ms, due_ms), end.is_lost)
+        sent = read_sent(samples.store, threads, samples.parents) or {}
+        keys, pause_ms = _keys(labels, groups), _longest_pause_ms(groups[0])
+        yield groups, correct_coordinated_omission(own_end, sent, keys, paced, pause_ms)
+
+
+def _looping_threads(
+    samples: ExecutionSamples,
+) -> tuple[Mapping[tuple[int, ...], list[str]], Mapping[int, float]]:
+    """(names of threads in closed loops that may have more to send, by the places of the groups
+    that they may be of; when the last sample of each place ended, in seconds since the start)."""
+    plan, origin_ms = samples.context.plan, samples.jtl.origin_ms
+    unfinished: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
+    last_ends_s: defaultdict[int, float] = defaultdict(float)
+    loops = set(closed_groups(plan))
+    if not loops:
+        return unfinished, last_ends_s
+
+    def is_looping(name: str) -> bool:
+        return loops.issuperset(_places(plan, name))
+
+    by_name = thread_samples(samples.store, samples.parents, is_looping, origin_ms) or {}
+    for name, threads in by_name.items():
+        places = _places(plan, name)
+        for number, thread in threads.items():
+            if not all(is_done(plan.groups[place], thread.samples) for place in places):
+                unfinished[places].append(f"{name}-{number}")
+            for place in places:
+                last_ends_s[place] = max(last_ends_s[place], thread.last_end_s)
+    return unfinished, last_ends_s
+
+
+def _longest_pause_ms(group: ThreadGroup) -> float:
+    """Between two requests of a thread; inf where that is not known."""
+    pauses_ms = [sampler.all_pauses_ms for sampler in group.samplers]
+    known_ms = [math.inf if pause_ms is None else pause_ms for pause_ms in pauses_ms]
+    return math.inf if group.may_be_cached else max(known_ms, default=0.0)
 
 
 def _places(plan: Plan, name: str) -> tuple[int, ...]:
@@ -121,12 +132,12 @@ def _places(plan: Plan, name: str) -> tuple[int, ...]:
     return tuple(senders(plan, range(len(plan.groups)), name))
 
 
-def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
-    """Until when a group was to send, by its duration; inf for no such. last_s: when the last
+def _due_s(plan: Plan, place: int, last_ends_s: Mapping[int, float]) -> float:
+    """Until when a group was to send, by its duration; inf for no such. last_ends_s: when the last
     sample of each place had ended."""
     group = plan.groups[place]
     length_s = group.duration_s or group.length_s or math.inf
-    begin_s = max((last_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
+    begin_s = max((last_ends_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
     return begin_s + (group.delay_s or 0.0) + length_s
 
 
