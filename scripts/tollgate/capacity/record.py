@@ -17,7 +17,7 @@ from tollgate.base.fields import Positive
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.model import Ask, CapacitySettings
 from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.record.manifest import Manifest, ManifestError
+from tollgate.record.manifest import Execution, Manifest, ManifestError
 from tollgate.record.sealed_files import check, seal
 
 KIND = "capacity"
@@ -93,16 +93,15 @@ def _names(run: Path, execution: str) -> list[str]:
     return [record_path(run, execution).name, arrivals_path(run, execution).name]
 
 
-def check_records(run: Path, manifest: Manifest) -> None:
-    """Whether a run's folder has the searches that it should, as the run left them. Raises
-    ManifestError."""
-    for planned in manifest.executions:
-        names = _names(run, planned.name)
-        if manifest.kind == KIND and not any((run / name).is_file() for name in names):
-            path = record_path(run, planned.name)
-            raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
-        so = "what was to be sent can't be proven"
-        check(run, planned.capacity_sha256, so, names if planned.sha256 else ())
+def check_seal(run: Path, planned: Execution, kind: str) -> None:
+    """Raise ManifestError where the execution's search, which the kind may ask for, is not as the
+    run left it."""
+    names = _names(run, planned.name)
+    if kind == KIND and not any((run / name).is_file() for name in names):
+        path = record_path(run, planned.name)
+        raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
+    so = "what was to be sent can't be proven"
+    check(run, planned.capacity_sha256, so, names if planned.sha256 else ())
 
 
 def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:

@@ -63,12 +63,12 @@ def _refuse_changed(run: Path, manifest: Manifest) -> None:
     """Raise ManifestError where a file beside the samples is not as the run left it."""
     if not manifest.engines:  # whose shares are looked at one by one
         compare_facts.check_record(run, manifest)
-        capacity_record.check_records(run, manifest)
         check_plans(manifest, run)
     check_watched(manifest, run)
 
 
 def _execution(context: ExecutionContext) -> MeasuredExecution:
+    capacity_record.check_seal(context.run, context.planned, context.manifest.kind)
     try:
         check_seal(context.planned, context.run)
         with open_store(context.run / context.planned.jtl) as store:
