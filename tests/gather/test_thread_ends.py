@@ -38,6 +38,7 @@ AT = "2026-11-23 21:00:00,000 INFO o.a.j."
 BEGUN = [line for line in LOGS["whole"] if "started" in line]
 STOPPED_BEFORE = ["Stopping: a-b 2-7", "Thread started: a-b 2-7", "Thread finished: a-b 2-7"]
 STOPPED_WITH = ["Thread started: a 1-1", "Thread finished: a 1-1", "Stopping: a 1-1"]
+RESTARTED = [f"Thread {words}: a 1-1" for words in ("started", "is done", "finished", "started")]
 OTHER = f"{AT}u.JSR223: Thread is done: users 1-1"
 
 
@@ -47,6 +48,10 @@ OTHER = f"{AT}u.JSR223: Thread is done: users 1-1"
         (BEGUN, {"users 1": {"Thread started": 2}}),
         ([f"{AT}t.JMeterThread: {line}" for line in STOPPED_BEFORE], {"a-b 2": {"Stopping": 1}}),
         ([f"{AT}t.JMeterThread: {line}" for line in STOPPED_WITH], {"a 1": {"Stopping": 1}}),
+        (
+            [f"{AT}t.JMeterThread: {line}" for line in RESTARTED],
+            {"a 1": {"Thread is done": 1, "Thread started": 1}},
+        ),
         ([f"{AT}JMeter: Running test (1)"], {}),
         ([*LOGS["exit"], OTHER], {"users 1": {"Thread started": 2}}),
     ],
