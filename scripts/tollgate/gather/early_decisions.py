@@ -20,7 +20,7 @@ from tollgate.gather import workers
 from tollgate.gather.context import ExecutionContext
 from tollgate.gather.samples import ExecutionSamples, joined
 from tollgate.gather.waits import waits_at_look
-from tollgate.judge.facts import ExecutionFacts, InterimHistory, MeasuredExecution
+from tollgate.judge.facts import ExecutionFacts, InterimHistory, LabelData, MeasuredExecution
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.judge.when_decided import is_settled, noted
@@ -28,6 +28,8 @@ from tollgate.record.manifest import Execution, Manifest, Stop
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store
+from tollgate.samples.threads import Key
+from tollgate.schedule.model import Unanswered
 from tollgate.workers.reading import TargetsWatched
 
 #: Seconds between the end of an answer and its row in the file, at most, as a rule.
@@ -56,13 +58,15 @@ class InterimDecider:
     """Judges all criteria at each interim look, as the verdict will when the run has ended."""
 
     def __init__(self, context: ExecutionContext) -> None:
-        self.context = context
         interim, length_s = context.planned.interim, context.planned.measured
+        if interim is None:
+            raise ValueError(f"{context.planned.name} is looked at once, at its end")
+        self.context, self.interim = context, interim
         self.every_s = interim.every_s
         ended = context.planned.decided_s is not None
         self.course = InterimHistory(interim.least_s, interim.budget_s, ended=ended)
         self.last: Look | None = None
-        self._lags_s = list(interim.lags_s)
+        self._lags_s = [*interim.lags_s]
         # Of the looks that may end it, in seconds of measuring: at its own end it ends anyway.
         self._moments = [it for it in interim.moments if not length_s or it < length_s]
 
@@ -98,15 +102,15 @@ class InterimDecider:
         settled = is_settled(context.criteria, results, course)
         self.course = noted(course, results)
         self.last = Look(execution, results, self.course, settled, self.lag_s)
-        self._lags_s = list(context.planned.interim.lags_s)
+        self._lags_s = [*self.interim.lags_s]
         return self.last
 
     @property
     def is_over(self) -> bool:
         """Whether the last look ends the execution."""
-        looks_s = self.course.looks_s
-        budget_s = self.context.planned.interim.budget_s
-        return self.last is not None and (self.last.settled or looks_s[-1] >= budget_s)
+        if self.last is None:
+            return False
+        return self.last.settled or self.course.looks_s[-1] >= self.interim.budget_s
 
     @property
     def open(self) -> list[str]:
@@ -150,7 +154,7 @@ def _looks_again(
     """Of the looks alone."""
     planned, decider = context.planned, InterimDecider(context)
     ended_s = math.inf if planned.ended is None else planned.ended - jtl.origin_ms / 1000
-    last_s = ended_s - planned.warmup - planned.interim.lag_s
+    last_s = ended_s - planned.warmup - decider.interim.lag_s
     if planned.decided_s is not None:
         last_s = planned.decided_s
     while decider.next_s < math.inf and decider.next_s <= last_s:
@@ -197,6 +201,8 @@ def find_stop(context: ExecutionContext, store: Store) -> tuple[Stop, CriterionR
     stop = Stop(float(max(0, min(due_s, planned.measured or due_s))), max(0.0, seen_s))
     criteria = tuple(it for it in context.criteria if it.can_stop_early)
     execution = measured_until(replace(context, criteria=criteria), store, stop)
+    if execution is None:
+        return None
     (results,) = results_of([execution], context.settings)
     return next(((stop, it) for it in results if it.verdict == FAIL), None)
 
@@ -205,12 +211,13 @@ def _is_whole(samples: ExecutionSamples, to_s: float) -> bool:
     """Whether all that was due until then has certainly ended: each request follows a schedule, and
     as many have begun by then as were due. None of those can be of a later arrival, for none is
     sent more than EARLY_MS before it is due."""
-    found, origin_ms = samples.replayed, samples.jtl.origin_ms
-    if found.closed or found.problems or found.steps or samples.jtl.transactions:
+    replayed, origin_ms = samples.replayed, samples.jtl.origin_ms
+    if replayed.closed or replayed.problems or replayed.steps or samples.jtl.transactions:
         return False
     begun = "SELECT count(*) FROM samples WHERE start_ms < ?"
     ((sent,),) = samples.store.rows(begun, [origin_ms + to_s * 1000 - EARLY_MS])
-    return sent == sum(it.intended for it in found.facts) == sum(it.sent for it in found.facts)
+    intended = sum(it.intended for it in replayed.facts)
+    return bool(sent == intended == sum(it.sent for it in replayed.facts))
 
 
 def measured_until(
@@ -228,7 +235,9 @@ def measured_until(
     origin_ms = peek_test_start(store.path, store.layout)
     if origin_ms is None:
         return None
-    labels, unanswered, targets = {}, (), TargetsWatched()
+    labels: dict[Key, LabelData] = {}
+    unanswered: tuple[Unanswered, ...] = ()
+    targets = TargetsWatched()
     with store.until(origin_ms + round(stop.seen_s * 1000)):
         try:
             jtl = read_jtl(store, bins=context.bins)
@@ -259,19 +268,21 @@ def measured_until(
 def lag_of(planned: Execution) -> float:
     """Of an execution that a look has ended: between its moment and the end of what it was made
     of."""
-    known = planned.decided_lag_s
-    return planned.interim.lag_s if known is None else known
+    if planned.decided_lag_s is not None:
+        return planned.decided_lag_s
+    return planned.interim.lag_s if planned.interim else 0.0
 
 
 def judged_until_ms(run: Path, record: Manifest) -> dict[str, int]:
     """Of each execution that a look or a criterion has ended, up to when its samples are judged, in
     epoch ms: what came later may have been cut off by that end. Raises JtlError."""
-    found = {}
+    until_ms = {}
     for planned in record.executions:
-        seen_s = planned.stop and planned.stop.seen_s
+        seen_s = planned.stop.seen_s if planned.stop else None
         if planned.decided_s is not None and planned.interim is not None:
             seen_s = planned.warmup + planned.decided_s + lag_of(planned)
         if seen_s is not None:
             origin_ms = peek_test_start(run / planned.jtl)
-            found |= {} if origin_ms is None else {planned.name: origin_ms + round(seen_s * 1000)}
-    return found
+            if origin_ms is not None:
+                until_ms[planned.name] = origin_ms + round(seen_s * 1000)
+    return until_ms

@@ -80,7 +80,7 @@ def groups_ended_early(samples: ExecutionSamples) -> EarlyEnds:
 def data_ended(samples: ExecutionSamples) -> dict[str, str]:
     """By the labels of each schedule, the CSV Data Sets whose end has ended threads of it, by
     JMeter's log."""
-    plan, by_label = samples.context.plan, {}
+    plan, by_label = samples.context.plan, dict[str, str]()
     log = _logged(plan, samples.context.planned.thread_ends or {})
     for place, schedule in schedules_of(plan)[1]:
         data = plan.groups[place].stops.data
@@ -92,13 +92,13 @@ def data_ended(samples: ExecutionSamples) -> dict[str, str]:
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:
     plan, planned, jtl = samples.context.plan, samples.context.planned, samples.jtl
     store, parents = samples.store, samples.parents
-    found = thread_samples(store, parents, lambda it: bool(_looping(plan, it)), jtl.origin_ms)
-    threads = None if found is None else _by_place(plan, found)
+    by_name = thread_samples(store, parents, lambda name: bool(_looping(plan, name)), jtl.origin_ms)
+    threads = None if by_name is None else _by_place(plan, by_name)
     labels = {**{name: jtl.transactions[name] for name in parents}, **jtl.samplers}
 
     def gaps() -> dict[int, float]:
-        found = longest_gaps(store, parents) if threads else {}
-        return {place: gap for name, gap in found.items() for place in _looping(plan, name)}
+        by_name = longest_gaps(store, parents) if threads else {}
+        return {place: gap for name, gap in by_name.items() for place in _looping(plan, name)}
 
     return SampledThreads(
         whole=Thread(
@@ -144,7 +144,7 @@ def _by_place(
 ) -> dict[int, Mapping[int, Thread]] | None:
     """By place in plan.groups and number of the thread; None where names do not tell which group a
     thread is of."""
-    found: dict[int, Mapping[int, Thread]] = {}
+    by_place: dict[int, Mapping[int, Thread]] = {}
     has_strangers = False
     for name, threads in by_name.items():
         places = _named(plan, name)
@@ -153,10 +153,10 @@ def _by_place(
         has_strangers |= not places
         if threads:
             is_whole = plan.groups[places[0]].length_s is not None
-            found[places[0]] = {1: _together(threads)} if is_whole else threads
-    if has_strangers and any(place not in found for place in bounded_groups(plan)):
+            by_place[places[0]] = {1: _together(threads)} if is_whole else threads
+    if has_strangers and any(place not in by_place for place in bounded_groups(plan)):
         return None
-    return found
+    return by_place
 
 
 def _together(threads: Mapping[int, Thread]) -> Thread:

@@ -174,8 +174,8 @@ def _added(data: LabelData, extra: Counts) -> LabelData:
 def _note(
     samples: ExecutionSamples, group: ThreadGroup, omitted: OmittedRequests, ended_ms: float
 ) -> str:
-    origin_ms = samples.jtl.origin_ms
-    since, until = ((it - origin_ms) / 1000 for it in (omitted.began_ms, ended_ms))
+    span_ms, origin_ms = (omitted.began_ms or ended_ms, ended_ms), samples.jtl.origin_ms
+    since, until = ((it - origin_ms) / 1000 for it in span_ms)
     labels = ", ".join(omitted.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
     return (
@@ -189,14 +189,15 @@ def _note(
 def _silence(samples: ExecutionSamples) -> tuple[str, ...]:
     """A silence before STOP_AFTER ended the load must not be a service that hangs."""
     stop_s, groups = samples.context.planned.stop_requested_at, samples.context.plan.groups
-    pauses = [each.all_pauses_ms for group in groups for each in group.samplers]
+    pauses_ms = [each.all_pauses_ms for group in groups for each in group.samplers]
+    known_ms = [pause_ms for pause_ms in pauses_ms if pause_ms is not None]
     goes_on = any(group.loops == -1 and group.duration_s is None for group in groups)
-    is_unknown = None in pauses or any(group.may_be_cached for group in groups)
+    is_unknown = len(known_ms) < len(pauses_ms) or any(group.may_be_cached for group in groups)
     if stop_s is None or samples.replayed.facts or not goes_on or is_unknown:
         return ()
     silent_s = stop_s - samples.jtl.last_end_ms / 1000
     longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in samples.labels.values())
-    if silent_s <= SILENCE_S + (longest_ms + sum(pauses)) / 1000:
+    if silent_s <= SILENCE_S + (longest_ms + sum(known_ms)) / 1000:
         return ()
     return (
         f"no sample came in the last {format_duration(silent_s)} before STOP_AFTER ended the "

@@ -163,7 +163,8 @@ class _Group:
         if stated and stated.needs:
             labels = self.came.whole.samples
             if not all(any(group.may_leave(label) for group in groups) for label in labels):
-                return StatedEnd(stated.duration_s, {ANY: self.group.loops})  # some are renamed
+                needs = {ANY: self.group.loops or 0}  # some are renamed
+                return StatedEnd(stated.duration_s, needs)
         return stated
 
     @cached_property
@@ -181,6 +182,11 @@ class _Group:
     @property
     def _is_never(self) -> bool:
         return self.stated is not None and self.stated.is_never
+
+    @property
+    def _needs(self) -> Mapping[PlanLabel, int]:
+        """The samples that a thread has left that has looped, by label; empty for no such end."""
+        return self.stated.needs if self.stated else {}
 
     def _of_unknown_end(self) -> EarlyEnd | None:
         """Of a group for which neither the log nor the samples show whether it came to its end."""
@@ -238,8 +244,7 @@ class _Group:
         if self._is_outlived():
             return self._line(early, unseen), True
         if self._due_s == math.inf:
-            is_sure = self.stated.is_never or not self.plan.may_ignore
-            return self._line(early, unseen), is_sure
+            return self._line(early, unseen), self._is_never or not self.plan.may_ignore
         latest_s = self._due_s - self._margin_s(early)
         early = [it for it in early if it.last_end_s < latest_s]
         if not early and not unseen:
@@ -270,7 +275,7 @@ class _Group:
     @cached_property
     def _due_s(self) -> float:
         """Until when its threads were to send, unless they had looped before; inf for no such."""
-        stated_s = self._begin_s + self.stated.duration_s
+        stated_s = self._begin_s + (self.stated.duration_s if self.stated else math.inf)
         return stated_s if self.until_s is None else min(stated_s, self.until_s)
 
     @property
@@ -279,14 +284,14 @@ class _Group:
         return END_SLACK_S if length_s == math.inf else max(END_SLACK_S, SLACK_SHARE * length_s)
 
     def _has_looped(self, thread: Thread) -> bool:
-        needs = self.stated.needs
-        return bool(needs) and all(_count(thread, it) >= n * self._share for it, n in needs.items())
+        needs = [(label, n * self._share) for label, n in self._needs.items()]
+        return bool(needs) and all(_count(thread, label) >= n for label, n in needs)
 
     def _unseen(self) -> int:
         """How many threads left no sample and had the time to."""
         group, first = self.group, next(certain_samplers(self.group), None)
-        is_known = self.came.start_is_known and not self.plan.may_ignore and first is not None
-        if self.came.threads is None or not group.threads or not is_known:
+        is_known = self.came.start_is_known and not self.plan.may_ignore
+        if self.came.threads is None or not group.threads or not is_known or first is None:
             return 0
         seen = self.came.threads.get(self.place, {})
         wait_of_first_s = wait_s(group, first) + 2 * self._slack_s
@@ -321,7 +326,7 @@ class _Group:
         if len(early) < len(self._threads) or unseen:
             of = self.group.threads or len(self._threads)
             who = f"{len(early) + unseen} of {of} threads of {who}"
-        if self._due_s == math.inf and self.stated.needs:
+        if self._due_s == math.inf and self._needs:
             return f"{who} ended early, with {self._counted(early, unseen)}"
         last_s = max((each.last_end_s for each in early), default=self._begin_s)
         after = format_duration(max(0.0, last_s - self._begin_s))
@@ -334,9 +339,9 @@ class _Group:
     def _counted(self, early: list[Thread], unseen: int) -> str:
         """`30 of 80 samples of 'home'`: of the label that misses the largest part."""
         threads = len(early) * self._share + unseen
-        needs = self.stated.needs.items()
+        needs = self._needs.items()
         counted = [(sum(_count(it, of) for it in early), n * threads, of) for of, n in needs]
-        sent, need, label = min(counted, key=lambda it: it[0] / it[1])
+        sent, need, label = min(counted, key=lambda each: each[0] / each[1])
         what = f" of {label.text!r}" if label != ANY else ""
         return f"{sent} of {need} samples{what} that the plan says"
 
