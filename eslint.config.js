@@ -4,7 +4,7 @@ const js = require('@eslint/js');
 const globals = require('globals');
 
 module.exports = [
-  { ignores: ['**/node_modules/', '.tollgate/', '.venv/', 'reports/'] },
+  { ignores: ['**/node_modules/', '.tollgate/', '.venv/', 'reports/', 'examples/*/dist/'] },
   js.configs.recommended,
   {
     files: ['**/*.js'],
