@@ -10,7 +10,7 @@ from e2e.bzt_run import WARMUP_S, seconds
 from support.project_copy import copy_project
 
 THEIRS = Path(__file__).with_name("theirs")
-SECTION = "Your own service"
+SECTION = "In a clone"
 #: Enough to judge a mean by, and no minutes of it.
 SHORT = " ".join(f"-o {option}" for option in seconds(WARMUP_S, 8))
 #: For a busy machine, where a schedule of a few requests can be late.
@@ -26,10 +26,10 @@ class Copy:
         self.ports = ports
 
     def blocks(self, language):
-        """The blocks of this language in the README's section and on the page of one's own plans,
-        with the copy's ports."""
-        readme = (self.root / "README.md").read_text()
-        section = re.search(rf"^## {SECTION}\n(.*?)^## ", readme, re.MULTILINE | re.DOTALL)
+        """The blocks of this language in the section of docs/services.md and on the page of one's
+        own plans, with the copy's ports."""
+        services = (self.root / "docs" / "services.md").read_text()
+        section = re.search(rf"^## {SECTION}\n(.*?)^## ", services, re.MULTILINE | re.DOTALL)
         text = section[1] + (self.root / "docs" / "own-plans.md").read_text()
         blocks = re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         return [self.here(block) for block in blocks]
@@ -61,7 +61,7 @@ class Copy:
 
 
 def put_into_ecosystem(copy, line):
-    """One more app, as the README says: a line of `apps`."""
+    """One more app, as docs/services.md says: a line of `apps`."""
     path = copy.root / "ecosystem.config.js"
     text = path.read_text()
     assert text.count("  apps: [\n") == 1

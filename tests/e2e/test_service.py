@@ -87,8 +87,8 @@ def test_a_column_of_a_forecast_is_a_label(suite, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def of_the_readme(suite):
-    """The settings of the service that the README describes, which is the shop here."""
+def of_the_page(suite):
+    """The settings of the service that docs/services.md describes, which is the shop here."""
     described = Copy.blocks(SimpleNamespace(root=ROOT, here=str), "yaml")[0]
     (scenario,) = yaml.safe_load(described)["scenarios"].values()
     data = suite.suite / "data"
@@ -96,16 +96,16 @@ def of_the_readme(suite):
     return SHORT | {"scenarios": {"stock": {**scenario, "app": "shop"}}}
 
 
-def test_what_the_readme_describes_is_six_routes_that_a_check_asks(suite, of_the_readme, tmp_path):
-    ran = ended(suite, tmp_path, config=of_the_readme, alias="stock")
+def test_what_the_page_describes_is_six_routes_that_a_check_asks(suite, of_the_page, tmp_path):
+    ran = ended(suite, tmp_path, config=of_the_page, alias="stock")
     assert labels(ran.samples) == {"list", "item", "find", "order", "login", "put"}
     assert ran.all_answered_right
 
 
 @pytest.mark.long
-def test_what_the_readme_describes_is_searched_for_its_capacity(suite, of_the_readme, tmp_path):
+def test_what_the_page_describes_is_searched_for_its_capacity(suite, of_the_page, tmp_path):
     options = ("modules.capacity.budget=190s",)
-    ran = ended(suite, tmp_path, *options, config=of_the_readme, alias="stock capacity")
+    ran = ended(suite, tmp_path, *options, config=of_the_page, alias="stock capacity")
     asked = {"list", "item", "find", "order", "visit"}
     assert {*ran.execution["capacity"]["of"]} == asked
     assert ran.execution["capacity"]["trials"] != []
@@ -113,10 +113,10 @@ def test_what_the_readme_describes_is_searched_for_its_capacity(suite, of_the_re
 
 
 @pytest.mark.long
-def test_what_the_readme_describes_is_compared_with_its_base(suite, of_the_readme, tmp_path):
+def test_what_the_page_describes_is_compared_with_its_base(suite, of_the_page, tmp_path):
     options = (*QUICK, "modules.compare.processes=2", "modules.compare.budget=20")
     env = {"BASE": "HEAD~1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    ran = ended(suite, tmp_path, *options, config=of_the_readme, alias="stock compare", **env)
+    ran = ended(suite, tmp_path, *options, config=of_the_page, alias="stock compare", **env)
     told = ran.json("compare.json")
     assert told["base"]["revision"] == suite.repo.git("rev-parse", "HEAD~1")
     assert {*told["weights"]} == {"list", "item", "find", "order", "visit"}
