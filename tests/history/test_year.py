@@ -158,7 +158,7 @@ def test_in_a_year_of_changes_each_is_found_in_time_and_nothing_else(repetitions
         ]
         false += sum(any(alarms(found, night)) for night in calm)
         calm_nights += len(calm)
-    # Those of docs/history.md, which `scripts/test tests/history/test_year.py -rP` shows.
+    # Those of docs/history-explained.md, which `scripts/test tests/history/test_year.py -rP` shows.
     for (rise, _), found in nights.items():
         half, most = (int(np.quantile(found, it, method="higher")) for it in (0.5, 0.9))
         print(f"{rise:.0%}: {len(found)} changes, {half} | {most} | {max(found)} nights")
@@ -183,7 +183,7 @@ def test_a_night_that_fails_beyond_doubt_gates_by_itself(lasts, repetitions):
             for late in (0, 1):
                 counts[disaster][late] += sum(any(alarms(found, night + late)) for night in bad)
     made = years.made * len(range(0, lasts, 2))
-    # Those of docs/history.md, as above.
+    # Those of docs/history-explained.md, as above.
     for (metric, by, _), (on_it, after) in counts.items():
         print(f"{metric} {by:+}: {on_it} of {made} nights, and {after} of those after one")
     for (_, _, gates), (on_it, after) in counts.items():

@@ -1,6 +1,6 @@
 """How often a default run passes whose mean is at its limit, on a machine that wanders.
 
-docs/criteria.md has the table of all rows, which `scripts/dev/bench interim` makes.
+docs/criteria-explained.md has the table of all rows, which `scripts/dev/bench interim` makes.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""How well the CPU time of an answered request is known, measured; see docs/compare.md.
+"""How well the CPU time of an answered request is known, measured; see docs/compare-explained.md.
 
     scripts/dev/bench cpu                       both senders, quiet and beside a neighbour
     scripts/dev/bench cpu --only client --rounds 2 --seconds 90

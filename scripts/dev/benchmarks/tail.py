@@ -1,6 +1,6 @@
 """How often the gate of a comparison is wrong, and what it finds, over simulated runs.
 
-    scripts/dev/bench tail                     the tables of docs/compare.md
+    scripts/dev/bench tail                     the tables of docs/compare-explained.md
     scripts/dev/bench tail --powers 0 --lucks 0 --stalled 0    the last of them alone
 
 First whole gates with every look, of a service like `sum`: a hundred rows of log-normal sizes, 27.5

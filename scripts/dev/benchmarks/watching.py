@@ -1,4 +1,4 @@
-"""What it costs to be watched, measured; see docs/live.md.
+"""What it costs to be watched, measured; see docs/telemetry.md.
 
     scripts/dev/bench watching                    at 38 requests a second, four pairs
     scripts/dev/bench watching --rate 1000 --pairs 6

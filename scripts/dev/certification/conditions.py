@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: A false-positive rate of 1 % wants the most runs. Four rounds are what docs/compare.md promises.
+#: A false-positive rate of 1 % wants the most runs. Four rounds are what CONTRIBUTING.md promises.
 DEFAULT = (
     *("aa*5", "work-2*2", "work-5*2", "work-10"),
     *("aa+noise*3", "work-5+noise", "work-10+noise"),

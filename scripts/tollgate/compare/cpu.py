@@ -73,7 +73,7 @@ Floats = NDArray[np.float64]
 #: differ by counts nearly as much. `scripts/dev/bench cpu` measures it.
 LUCK_SD, LUCK_FREEDOM = 0.004, 8.0
 #: Of a single process a side, which shows nothing of its service's luck: the most that any service
-#: had (docs/compare.md).
+#: had (docs/compare-explained.md).
 LUCK_SD_ALONE = 0.013
 #: Seconds of a step of the noise's long-run variance, and for each cosine of it: what lasts longer
 #: hits both sides alike, or is luck. Of response times, which queue, both are longer.

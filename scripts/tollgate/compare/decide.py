@@ -40,7 +40,7 @@ open at the end it is informational. Nothing else would ever pass, and the choic
 how head differs from base.
 
 Gating are typical, p50, p95, tail, stalls and errors. cpu is informational unless it is named
-(docs/compare.md says why). p99 and mean are informational: of a log-normal
+(docs/compare-explained.md says why). p99 and mean are informational: of a log-normal
 shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
 mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
 others nothing of their error.

@@ -27,8 +27,8 @@ robustly across them:
 
 Noise that lasts for longer than a piece shows in the long-run variance of the errors, by steps of
 STEP_S and with a cosine for each COSINE_S (error_of_steps in stats/autocorrelation.py): with so few
-degrees of freedom an early look can see nothing but a large change. docs/compare.md has how often
-that is wrong, and what is found.
+degrees of freedom an early look can see nothing but a large change. docs/compare-explained.md has
+how often that is wrong, and what is found.
 
 Where the coin is that of a thread, the luck of threads is added to the error (threads.py).
 

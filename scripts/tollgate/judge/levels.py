@@ -8,7 +8,7 @@ can end the execution with a PASS (stats/sequential.py). With one look it is 2.5
 a confidence of 95 %; with several it is PASS_SHARE of that, by PASS_EXPONENT. Noise that lasts for
 seconds makes intervals too narrow (docs/intervals.md), and most where the mean is low by chance,
 which several looks seek out. Both are chosen by simulation, so that also then a run at its limit
-passes in at most 5 % (docs/criteria.md).
+passes in at most 5 % (docs/criteria-explained.md).
 
 FAIL is decided by a bound of its own, farther out. One false alarm fails the whole run: all
 estimates of all its executions share one level by Holm (1979, "A simple sequentially rejective
