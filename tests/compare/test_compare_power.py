@@ -108,7 +108,7 @@ def answered(label, every_ms, until_ms=10_000):
 def test_cpu_time_that_is_to_decide_and_says_nothing_is_refused_before_the_load():
     record = own_plan("thread")
     record = replace(record, settings=replace(record.settings, gates=("typical", "cpu")))
-    with pytest.raises(AnswersError, match=r"names cpu, but the coin falls once a thread"):
+    with pytest.raises(AnswersError, match=r"names cpu, but requests are assigned once per thread"):
         set_out(record, Schedule(("list",), None, {}, {}), Rehearsal(), 2, 0.5)
 
 

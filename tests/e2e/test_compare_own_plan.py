@@ -67,7 +67,10 @@ def test_a_login_a_turn_has_a_coin_a_turn_and_no_session_is_refused(suite, tmp_p
     assert {row["coin"] for row in ended.samples} == {"0", "1"}
     assert ended.all_answered_right
     # A turn goes to one side, whatever it asks.
-    for said in ("the coin falls once a turn", "the threads of visitors wait for an answer"):
+    for said in (
+        "requests are assigned once per iteration",
+        "the threads of visitors wait for an answer",
+    ):
         assert said in ended.output
 
 

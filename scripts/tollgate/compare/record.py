@@ -149,7 +149,7 @@ class CompareRecord:
         """Why CPU time says nothing of a change, or nothing. A side's is that of all that it is
         sent, compared or not, and which thread's requests took it is not known."""
         if self.is_by_thread:
-            return "the coin falls once a thread, and what each thread costs is not known"
+            return "requests are assigned once per thread, and what each thread costs is not known"
         if self.left_out and not self.weights:
             labels = ", ".join(self.left_out)
             return f"head alone answers {labels}, and its CPU time holds what that costs"

@@ -168,7 +168,8 @@ def sides(record: CompareRecord) -> Iterator[str]:
         given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
         yield f"head was slowed on purpose: {given}"
     if record.coin != "arrival":
-        yield f"the coin fell once {'a thread' if record.is_by_thread else 'a turn of a thread'}"
+        each = "thread" if record.is_by_thread else "iteration of a thread"
+        yield f"requests were assigned once per {each}"
     if record.left_out:
         yield left_out(record.left_out)
     if record.pace:
@@ -182,17 +183,17 @@ SIDED = "${SIDE} stands in its settings, so that base and head differ in more th
 
 
 def coin(record: CompareRecord, lasting: str, threads: int) -> str:
-    """What the coin is tossed for, of a user's own plan, and what that costs. lasting: what
-    outlasts a turn of a thread. threads: of each side."""
+    """What is assigned to a side, of a user's own plan, and what that costs. lasting: what keeps
+    state between iterations of a thread. threads: of each side."""
     if not record.is_by_thread:
-        return "the coin falls once a turn of a thread, which begins a session of its own"
+        return "requests are assigned once per iteration of a thread, which begins its own session"
     looks = record.first_s, record.every_s
     rise = format_number(100 * rise_by_threads(threads, record.settings, looks, 0.01))
     return (
-        f"the coin falls once a thread, for {lasting} outlasts a turn: {threads} threads a side "
-        f"are {threads} observations. For each percent by which threads differ (standard "
-        f"deviation), a rise has to be {rise} % to be found in 80 of 100 runs, however long it is "
-        "measured: more threads find less"
+        f"requests are assigned once per thread, because {lasting} keeps state between "
+        f"iterations: {threads} threads a side are {threads} observations. For each percent by "
+        f"which threads differ (standard deviation), a rise has to be {rise} % to be found in 80 "
+        "of 100 runs, however long it is measured: more threads find less"
     )
 
 
