@@ -15,6 +15,7 @@ from support import ROOT, ci_files, golden
 from support.archived import unpacked
 from support.command import tollgate
 from tollgate.base.exit_codes import ExitCode
+from tollgate.cli import run
 from tollgate.criteria.grammar import parse
 from tollgate.install.tools import JMETER, NODE, node_folder
 from tollgate.judge.verdicts import ORDER
@@ -106,6 +107,16 @@ def test_the_index_leads_to_every_page():
     text = (ROOT / "docs" / "index.md").read_text()
     pages = [page.name for page in DOCS if page.name != "index.md"]
     assert [name for name in pages if f"]({name})" not in text] == []
+
+
+def test_the_page_of_settings_has_every_variable_module_and_command():
+    text = (ROOT / "docs" / "settings.md").read_text()
+    modules = {name for name, it in settings()["modules"].items() if "tollgate." in str(it)}
+    commands = re.findall(r"^    (\w+) {2,}", help_of(""), re.MULTILINE)
+    variables = ", ".join(run.VARIABLES).split(", ")
+    assert len(commands) > 10
+    named = [*modules - {"progress"}, *variables, *(f"tollgate {it}" for it in commands)]
+    assert [it for it in named if not re.search(rf"`{it}\b", text)] == []
 
 
 def test_every_message_on_the_page_of_troubles_is_one_of_the_code():
