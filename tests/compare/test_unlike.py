@@ -1,6 +1,6 @@
 """Whether head answers something else: rarely found of sides that do not, and of which that do.
 
-docs/compare.md has what these tests print, which `scripts/test` shows with -rP.
+docs/compare-reference.md has what these tests print, which `scripts/test` shows with -rP.
 """
 
 import random
