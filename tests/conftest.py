@@ -12,6 +12,7 @@ import pytest
 import support
 from support import pages, run_folder
 from support.repetitions import Repetitions
+from tollgate.samples import reading
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
 SLOW = ("e2e", "plans", "scripts")
@@ -183,3 +184,17 @@ def written(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def scans(monkeypatch):
+    """From which byte to which each reading of a JTL went."""
+    ranges = []
+    survey = reading._survey
+
+    def noted(path, begin, size):
+        ranges.append((begin.offset, size))
+        return survey(path, begin, size)
+
+    monkeypatch.setattr(reading, "_survey", noted)
+    return ranges

@@ -5,36 +5,10 @@ import random
 import pytest
 
 from support import jtl_rows
-from support.jtl_rows import fields, lines
+from support.jtl_rows import elapsed, fields, lines
 from tollgate.samples import reading
 from tollgate.samples.growing import MERGED, Growing
 from tollgate.samples.layout import JtlError
-
-
-@pytest.fixture
-def path(tmp_path):
-    file = tmp_path / "kpi.jtl"
-    file.write_bytes(lines(fields(number, elapsed=number) for number in range(50)))
-    return file
-
-
-@pytest.fixture
-def scans(monkeypatch):
-    """How many bytes of CSV each reading began and ended with."""
-    found = []
-    survey = reading._survey
-
-    def noted(path, begin, size):
-        found.append((begin.offset, size))
-        return survey(path, begin, size)
-
-    monkeypatch.setattr(reading, "_survey", noted)
-    return found
-
-
-def elapsed(asked):
-    """In the order of the file."""
-    return [took for (took,) in asked.rows("SELECT elapsed_ms FROM samples")]
 
 
 @pytest.fixture

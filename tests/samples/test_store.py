@@ -4,39 +4,13 @@ import os
 
 import pytest
 
-from support.jtl_rows import fields, lines
-from tollgate.samples import reading, store
+from support.jtl_rows import elapsed, fields, lines
+from tollgate.samples import store
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.order import step_back
 from tollgate.samples.single import read_samples
 from tollgate.samples.store import open_store
-
-
-@pytest.fixture
-def path(tmp_path):
-    file = tmp_path / "kpi.jtl"
-    file.write_bytes(lines(fields(number, elapsed=number) for number in range(50)))
-    return file
-
-
-@pytest.fixture
-def scans(monkeypatch):
-    """How many bytes of CSV each reading began and ended with."""
-    found = []
-    survey = reading._survey
-
-    def noted(path, begin, size):
-        found.append((begin.offset, size))
-        return survey(path, begin, size)
-
-    monkeypatch.setattr(reading, "_survey", noted)
-    return found
-
-
-def elapsed(asked):
-    """In the order of the file."""
-    return [took for (took,) in asked.rows("SELECT elapsed_ms FROM samples")]
 
 
 def test_the_csv_is_read_once_whatever_is_asked_of_a_store(path, scans):

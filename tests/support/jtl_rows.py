@@ -59,3 +59,8 @@ def usual(count, message='said "no",\nand went'):
         else fields(number, label=("search", "sum")[number % 2], elapsed=number % 41)
         for number in range(count)
     )
+
+
+def elapsed(store):
+    """The elapsed of a store's samples, in the order of the file."""
+    return [took for (took,) in store.rows("SELECT elapsed_ms FROM samples")]

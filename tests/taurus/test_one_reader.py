@@ -4,11 +4,9 @@ import logging
 import time
 from types import SimpleNamespace
 
-import pytest
 from bzt.utils import BetterDict
 
 from support import run_folder
-from tollgate.samples import reading
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.progress import Progress
 from tollgate.taurus.shared import RunUnderWay, samples_of
@@ -18,20 +16,6 @@ TRIPS = "p50 of nap>10s over 2s"
 
 class Executor(SimpleNamespace):
     __hash__ = object.__hash__
-
-
-@pytest.fixture
-def scans(monkeypatch):
-    """From which byte to which each reading of the file went."""
-    found = []
-    survey = reading._survey
-
-    def noted(path, begin, size):
-        found.append((begin.offset, size))
-        return survey(path, begin, size)
-
-    monkeypatch.setattr(reading, "_survey", noted)
-    return found
 
 
 def begun(module, engine):
