@@ -140,46 +140,29 @@ class Estimate:
         return None if self.low is None and self.high is None else [self.low, self.high]
 
 
+# Of fields that CellMetrics inherits, with which their docstrings would not come.
+_THROUGHPUT = "Requests that ended in the windows, failed ones included, a second of them."
+_P50 = "Median of service time in ms, interpolated within JMeter's millisecond."
+_BLOCK_MAX = "Mean over the blocks of each block's slowest request, in ms."
+
+
 class Ratios(TypedDict):
     """A ratio for each metric."""
 
     __pydantic_config__ = WRITTEN
 
-    throughput: Estimate
-    """Requests that ended in the windows, failed ones included, a second of them."""
-    mean: Estimate
-    """Mean service time in ms."""
-    p50: Estimate
-    """Median of service time in ms, interpolated within JMeter's millisecond."""
-    p90: Estimate
-    """90th percentile, likewise."""
-    p95: Estimate
-    """95th percentile, likewise."""
-    p99: Estimate
-    """99th percentile, likewise."""
-    block_max: Estimate
-    """Mean over the blocks of each block's slowest request, in ms."""
+    throughput: Annotated[Estimate, Field(description=_THROUGHPUT)]
+    mean: Annotated[Estimate, Field(description="Mean service time in ms.")]
+    p50: Annotated[Estimate, Field(description=_P50)]
+    p90: Annotated[Estimate, Field(description="90th percentile, likewise.")]
+    p95: Annotated[Estimate, Field(description="95th percentile, likewise.")]
+    p99: Annotated[Estimate, Field(description="99th percentile, likewise.")]
+    block_max: Annotated[Estimate, Field(description=_BLOCK_MAX)]
 
 
-class CellMetrics(TypedDict):
+class CellMetrics(Ratios):
     """A number for each metric."""
 
-    __pydantic_config__ = WRITTEN
-
-    throughput: Estimate
-    """Requests that ended in the windows, failed ones included, a second of them."""
-    mean: Estimate
-    """Mean service time in ms."""
-    p50: Estimate
-    """Median of service time in ms, interpolated within JMeter's millisecond."""
-    p90: Estimate
-    """90th percentile, likewise."""
-    p95: Estimate
-    """95th percentile, likewise."""
-    p99: Estimate
-    """99th percentile, likewise."""
-    block_max: Estimate
-    """Mean over the blocks of each block's slowest request, in ms."""
     max: Estimate
     """Slowest of all the cell's requests, in ms; it has no interval."""
 
