@@ -185,8 +185,10 @@ class _Asked:
         return _Asked(*(np.add.reduceat(it, begins, axis=1) for it in (self.n, self.size)))
 
 
-def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes) -> CpuChange:
+def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes | None) -> CpuChange:
     """Of all requests together; base and head are CPU ms for an answer of what both were asked."""
+    if cpu is None:
+        return _unknown("the CPU time of the processes was not recorded")
     known = np.isfinite(cpu.used_ms).all(axis=0)
     used, processes, seconds = cpu.used_ms[:, known], len(cpu.used_ms) // 2, int(known.sum())
     asked = _Asked.of(labels, processes).where(known)

@@ -50,12 +50,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tollgate.compare.change import MetricChange, as_share, change_of
-from tollgate.compare.cpu import CpuChange, cpu_change
-from tollgate.compare.estimates import LogRatio
+from tollgate.compare.cpu import cpu_change
 from tollgate.compare.model import (
     ALL_LABELS,
     CPU,
@@ -79,6 +78,7 @@ from tollgate.compare.model import (
 from tollgate.compare.pooled import all_of, unlike_of
 from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.tail import FEW_TIMES, UNSURE, TailRise
+from tollgate.stats.holm import holm
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 # An extrapolation to more than so many times the samples is no figure.
@@ -235,50 +235,94 @@ SPOTLESS = 0.75
 FIRST_S = 60.0
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """A metric of a label as one look sees it."""
+
+    change: MetricChange
+    unlike: str
+    """Why base and head did unlike work for it, which is noted at the change; empty for alike."""
+    spread: Callable[[], ProcessSpread | None]
+    """Computes how much the processes of each side differ in it."""
+
+
 def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     """The gate after one more look at everything measured so far, `at_s` seconds of it.
 
     labels: the same ones at every look, for each is a part of the promise, those without a sample
     as well. ValueError if they are not, if there is none or one twice, if the look is not
-    LEAST_STEP of the budget (compare/sequential.py) after the last one, or after the budget's end.
+    LEAST_STEP of the budget (stats/sequential.py) after the last one, or after the budget's end.
     """
-    settings = gate.settings
-    looks_s = (*gate.looks_s, at_s)
-    of_label = {each.label: each for each in labels}
-    if not labels or len(of_label) < len(labels):
-        raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
-    asked = [(each, metric) for each in labels for metric in OF_LABEL]
-    if pool := all_of(gate, labels):
-        of_label[pool.label] = pool
-        asked = [*((pool, metric) for metric in OF_ALL), *asked]
-    changes = {(each.label, metric): change_of(each, metric) for each, metric in asked}
-    of_cpu = _cpu(labels)
-    if gate.has_cpu:
-        changes[ALL_LABELS, CPU] = of_cpu.change
-    unlike = {key: unlike_of(key, labels, pool) for key in changes}
-    changes = {key: replace(it, note=it.note or unlike[key]) for key, it in changes.items()}
+    settings, looks_s = gate.settings, (*gate.looks_s, at_s)
+    metrics = _compared(gate, labels)
+    _check_labels(gate, metrics)
     before = {finding.key: finding for finding in gate.findings}
-    if before and before.keys() != changes.keys():
-        now, then = ({label for label, _ in keys} for keys in (changes, before))
-        raise ValueError(f"labels changed between looks: {sorted(now)} after {sorted(then)}")
-    if unknown := set(settings.labels) - {label for label, _ in changes}:
-        raise ValueError(f"labels that are to gate are not compared: {sorted(unknown)}")
-    fractions = tuple(each / settings.budget_s for each in looks_s)
-    family = [key for key in changes if settings.gating(*key)]
-    refused = {key for key in family if key in before and before[key].refused}
-    lows = _holm(changes, family, refused, fractions, settings)
-    alone = nominal_level(fractions, settings.false_alarm)
+    fractions = tuple(second / settings.budget_s for second in looks_s)
+    shares, refused = _shares(metrics, before, fractions, settings)
     findings = []
-    for key, change in changes.items():
-        miss = miss_level(change, fractions, settings.miss)
-        found = measured(key, change, lows.get(key, alone), miss)
-        found = replace(found, gates=key in lows, refused=key in refused)
-        if found.gates:
-            found = decided(found, change, lows[key], miss, settings, at_s)
-            spread_of = partial(_spread, key, of_label, of_cpu)
-            found = usual(shared(found, spread_of), change, spread_of, at_s)
-        findings.append(weighed(before.get(key), found, not unlike[key]))
+    for key, compared in metrics.items():
+        change = compared.change
+        low_level = nominal_level(fractions, shares.get(key, settings.false_alarm))
+        high_level = miss_level(change, fractions, settings.miss)
+        finding = measured(key, change, low_level, high_level)
+        if key in shares:
+            finding = replace(finding, gates=True, refused=key in refused)
+            finding = decided(finding, change, low_level, high_level, settings, at_s)
+            finding = shared(finding, compared.spread)
+            finding = usual(finding, change, compared.spread, at_s)
+        findings.append(weighed(before.get(key), finding, is_like=not compared.unlike))
     return replace(gate, looks_s=looks_s, findings=tuple(findings))
+
+
+def _compared(gate: Gate, labels: Sequence[Blocks]) -> dict[Key, _Compared]:
+    """Each metric of each label: those of all labels together first, CPU time last."""
+    if not labels or len({blocks.label for blocks in labels}) < len(labels):
+        names = [blocks.label for blocks in labels]
+        raise ValueError(f"compare needs labels, each once, not {names}")
+    pool = all_of(gate, labels)
+    pairs = [(pool, metric) for metric in OF_ALL] if pool else []
+    pairs += [(blocks, metric) for blocks in labels for metric in OF_LABEL]
+    changes = [
+        ((blocks.label, metric), change_of(blocks, metric), partial(spread, blocks, metric))
+        for blocks, metric in pairs
+    ]
+    if gate.has_cpu:
+        cpu = cpu_change(labels, labels[0].cpu)
+        changes.append(((ALL_LABELS, CPU), cpu.change, lambda: cpu.spread))
+    metrics = {}
+    for key, change, spread_of in changes:
+        unlike = unlike_of(key, labels, pool)
+        metrics[key] = _Compared(replace(change, note=change.note or unlike), unlike, spread_of)
+    return metrics
+
+
+def _check_labels(gate: Gate, metrics: Mapping[Key, _Compared]) -> None:
+    """Raises ValueError where the labels are not those of the looks before, or lack one that is to
+    gate."""
+    before = {finding.key for finding in gate.findings}
+    now, then = ({label for label, _ in keys} for keys in (metrics, before))
+    if before and before != metrics.keys():
+        raise ValueError(f"labels changed between looks: {sorted(now)} after {sorted(then)}")
+    if unknown := set(gate.settings.labels) - now:
+        raise ValueError(f"labels that are to gate are not compared: {sorted(unknown)}")
+
+
+def _shares(
+    metrics: Mapping[Key, _Compared],
+    before: Mapping[Key, Finding],
+    fractions: tuple[float, ...],
+    settings: GateSettings,
+) -> tuple[dict[Key, float], frozenset[Key]]:
+    """(the share of the false alarms that each metric that gates has, those of which "no worse" is
+    refused by now)"""
+    weights = {key: WEIGHTS.get(key[1], 1.0) for key in metrics if settings.gating(*key)}
+    refused = frozenset(key for key in weights if key in before and before[key].refused)
+
+    def is_worse(key: Key, share: float) -> bool:
+        change = metrics[key].change
+        return not change.note and change.low(nominal_level(fractions, share)) > 0
+
+    return holm(weights, settings.false_alarm, is_worse, refused)
 
 
 def miss_level(change: MetricChange, fractions: tuple[float, ...], error: float) -> float:
@@ -288,17 +332,6 @@ def miss_level(change: MetricChange, fractions: tuple[float, ...], error: float)
     if any(change.failed):
         return nominal_level(fractions, (1 - SPOTLESS) * error)
     return SPOTLESS * error
-
-
-def _cpu(labels: Sequence[Blocks]) -> CpuChange:
-    if labels[0].cpu is not None:
-        return cpu_change(labels, labels[0].cpu)
-    note = "the CPU time of the processes was not recorded"
-    return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
-
-
-def _spread(key: Key, of_label: Mapping[str, Blocks], of_cpu: CpuChange) -> ProcessSpread | None:
-    return of_cpu.spread if key[1] == CPU else spread(of_label[key[0]], key[1])
 
 
 def close(gate: Gate) -> Gate:
@@ -329,32 +362,3 @@ def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float |
     # A stump of a step before the end is joined to the last one.
     left_s = budget_s - (last + every_s)
     return budget_s if left_s <= every_s / 2 or left_s < least_s else last + every_s
-
-
-def _weight(key: Key) -> float:
-    return WEIGHTS.get(key[1], 1.0)
-
-
-def _holm(
-    changes: dict[Key, MetricChange],
-    family: Sequence[Key],
-    refused: set[Key],
-    fractions: tuple[float, ...],
-    settings: GateSettings,
-) -> dict[Key, float]:
-    """The one-sided level of each low end at this look. Adds to `refused` whose "no worse" goes."""
-    levels: dict[Key, float] = {}
-    while True:
-        left = sum(_weight(key) for key in family if key not in refused)
-        for key in family:
-            if key not in levels or key not in refused:
-                share = settings.false_alarm * _weight(key) / max(left, _weight(key))
-                levels[key] = nominal_level(fractions, share)
-        fresh = {
-            key
-            for key in family
-            if key not in refused and not changes[key].note and changes[key].low(levels[key]) > 0
-        }
-        if not fresh:
-            return levels
-        refused |= fresh

@@ -24,11 +24,13 @@ its own samples alone. With one look and one estimate the bound is an end of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Levels
 from tollgate.judge.verdicts import FAIL, CriterionResult
+from tollgate.stats.holm import holm
 from tollgate.stats.sequential import nominal_level
 
 #: Judges one criterion of an execution.
@@ -47,35 +49,35 @@ def estimates(executions: Sequence[Sequence[Criterion]]) -> int:
 def holm_results(
     executions: Sequence[MeasuredExecution], settings: JudgeSettings, judge: Judge, family: int = 0
 ) -> list[tuple[CriterionResult, ...]]:
-    """The results of each execution's criteria, by Holm's procedure: each estimate is tested at the
-    level divided by the number of estimates; while some fail, the others are tested again at the
-    level divided by how many are left.
+    """The results of each execution's criteria, whose estimates share the error (stats/holm.py).
 
     family: how many estimates the run has, where `executions` are not all of it."""
     error = (1 - settings.confidence) / 2
-    tests = {}
-    for row, execution in enumerate(executions):
-        tests |= {(row, at): (execution, it) for at, it in enumerate(execution.criteria)}
+    tests = {
+        (row, column): (execution, criterion)
+        for row, execution in enumerate(executions)
+        for column, criterion in enumerate(execution.criteria)
+    }
 
+    @cache
     def result_at(place: tuple[int, int], share: float) -> CriterionResult:
         execution, criterion = tests[place]
         hold = _hold_level(execution, error)
         fail = min(hold, _fail_level(execution, share))
         return judge(criterion, execution, settings, Levels(fail, hold, error))
 
-    estimated = [place for place, (_, it) in tests.items() if it.fail and it.is_estimate]
-    # The others have no say, or were counted: they take no part of the level.
-    results = {place: result_at(place, error) for place in tests if place not in estimated}
-    family = max(family, len(estimated))
-    while estimated:
-        results |= {place: result_at(place, error / family) for place in estimated}
-        left = [place for place in estimated if results[place].verdict != FAIL]
-        if left == estimated:
-            break
-        family -= len(estimated) - len(left)
-        estimated = left
-    columns = (range(len(execution.criteria)) for execution in executions)
-    return [tuple(results[row, it] for it in found) for row, found in enumerate(columns)]
+    def fails(place: tuple[int, int], share: float) -> bool:
+        return result_at(place, share).verdict == FAIL
+
+    weights = {place: 1 for place, (_, each) in tests.items() if each.fail and each.is_estimate}
+    others = max(0, family - len(weights))
+    shares, _ = holm(weights, error, fails, others=others)
+    # What has no say, or was counted, takes no part of the error.
+    results = {place: result_at(place, shares.get(place, error)) for place in tests}
+    return [
+        tuple(results[row, column] for column in range(len(execution.criteria)))
+        for row, execution in enumerate(executions)
+    ]
 
 
 def _fail_level(execution: MeasuredExecution, share: float) -> float:
