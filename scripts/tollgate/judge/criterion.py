@@ -12,9 +12,8 @@ with samples enough for the percentile, and their values are a series like any o
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tollgate.base.text import duration, format_number
@@ -65,28 +64,22 @@ def judge_criterion(
 ) -> CriterionResult:
     """The result of a criterion on samples."""
     window, labels = execution.window, execution.labels.values()
-
-    def judged(part: JudgedSamples) -> Judgement:
-        return _judged(criterion, part, levels, window)
-
-    def judged_without_generator_lateness() -> Judgement:
-        return judged(select(criterion, labels, settings, window, without_generator_lateness=True))
-
     part = select(criterion, labels, settings, window)
-    judgement = judged(part)
-    is_level = not criterion.is_latency_slope  # lateness and what was not sent move no slope
-    if is_level and part.basis == RESPONSE_TIME and judgement.verdict != INVALID:
-        judgement = _by_lateness(criterion, judgement, judged_without_generator_lateness)
-    own = (it for it in execution.unanswered if criterion.label in ("", *it.labels))
-    unanswered = [replace(it, counts=it.counts.window(*window)) for it in own]
-    if is_level and judgement.verdict == PASS and any(it.counts.total for it in unanswered):
-        other = judged(with_unsent(criterion, part, (it.counts for it in unanswered)))
-        judgement = _with_unsent(judgement, other, unanswered)
+    judgement = _judged(criterion, part, levels, window)
+    if not criterion.is_latency_slope:  # lateness and what was not sent move no slope
+        settled = (INVALID, _settled(criterion.condition))
+        if part.basis == RESPONSE_TIME and judgement.verdict not in settled:
+            punctual = select(criterion, labels, settings, window, without_generator_lateness=True)
+            other = _judged(criterion, punctual, levels, window)
+            judgement = _by_lateness(criterion, judgement, other)
+        if judgement.verdict == PASS and (unanswered := _unanswered(criterion, execution)):
+            with_them = with_unsent(criterion, part, (each.counts for each in unanswered))
+            other = _judged(criterion, with_them, levels, window)
+            judgement = _with_unsent(judgement, other, unanswered)
     errors = part.counts.errors
     if criterion.may_respond and errors and judgement.verdict != INVALID:
-        judgement = replace(
-            judgement, reason=f"{judgement.reason}; {errors} failed samples count too"
-        )
+        reason = f"{judgement.reason}; {errors} failed samples count too"
+        judgement = replace(judgement, reason=reason)
     return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
 
 
@@ -134,18 +127,14 @@ def rule_exactly(criterion: Criterion, estimate: Observation) -> Judgement:
     return Judgement(PASS, "holds", estimate)
 
 
-def rule(
-    criterion: Criterion, estimate: Observation, unsure: Callable[[], tuple[str, int | None]]
-) -> Judgement:
-    """The judgement on an estimate, by its interval. unsure: (reason, samples needed) for one that
-    holds the limit."""
+def rule(criterion: Criterion, estimate: Observation) -> Judgement | None:
+    """The judgement on an estimate, by its interval; None where that holds the limit."""
     if estimate.is_beyond(criterion) and criterion.violates(estimate.fail_bound):
         missed_by = _missed_by(estimate.value, criterion.threshold)
         return Judgement(FAIL, f"{missed_by}, beyond doubt", estimate)
     if not (criterion.violates(estimate.low) or criterion.violates(estimate.high)):
         return Judgement(PASS, "holds, and so does the whole interval", estimate)
-    reason, needed = unsure()
-    return Judgement(INCONCLUSIVE, reason, estimate, needed)
+    return None
 
 
 def rule_over_time(
@@ -153,43 +142,49 @@ def rule_over_time(
 ) -> Judgement:
     """The judgement on an estimate from watched_s seconds. times_longer: how many times as long a
     measurement would settle on which side of the limit the value is."""
+    if judgement := rule(criterion, estimate):
+        return judgement
+    if times_longer > MOST_TIMES_LONGER:
+        return Judgement(INCONCLUSIVE, _open(criterion, estimate), estimate)
+    needed = max(estimate.samples + 1, _rounded_up(estimate.samples * times_longer))
+    unit, name = duration(watched_s * max(1.0, times_longer))
+    time = _rounded_up(watched_s * max(1.0, times_longer) / unit)
+    reason = _open(criterion, estimate, f"{time} {name} of measuring")
+    return Judgement(INCONCLUSIVE, reason, estimate, needed)
 
-    def unsure() -> tuple[str, int | None]:
-        if times_longer > MOST_TIMES_LONGER:
-            return _open(criterion, estimate), None
-        needed = max(estimate.samples + 1, _rounded_up(estimate.samples * times_longer))
-        unit, name = duration(watched_s * max(1.0, times_longer))
-        time = _rounded_up(watched_s * max(1.0, times_longer) / unit)
-        return _open(criterion, estimate, f"{time} {name} of measuring"), needed
 
-    return rule(criterion, estimate, unsure)
+def _settled(condition: str) -> str:
+    """The verdict that no lateness can have brought about: it makes times longer."""
+    return FAIL if condition.startswith("<") else PASS
 
 
-def decided_by_lateness(condition: str, verdict: str, without: Callable[[], str]) -> str | None:
-    """Rule 1: the verdict on a criterion, given the one with all lateness counted in. without:
-    finds the one without the generator's part. None: the generator is to blame."""
-    settled = FAIL if condition.startswith("<") else PASS
-    if verdict == settled:
+def decided_by_lateness(condition: str, verdict: str, without: str) -> str | None:
+    """Rule 1: the verdict on a criterion, by the one with all lateness counted in and the one
+    without the generator's part. None: the generator is to blame."""
+    if verdict == _settled(condition):
         return verdict
-    other = without()
-    if FAIL in (verdict, other) and verdict != other:
+    if FAIL in (verdict, without) and verdict != without:
         return None
-    return other if verdict == PASS else verdict
+    return without if verdict == PASS else verdict
 
 
-def _by_lateness(
-    criterion: Criterion, judgement: Judgement, find: Callable[[], Judgement]
-) -> Judgement:
-    """The same after rule 1. find: finds the judgement without the generator's lateness."""
-    find = functools.cache(find)
-    verdict = decided_by_lateness(criterion.condition, judgement.verdict, lambda: find().verdict)
+def _by_lateness(criterion: Criterion, judgement: Judgement, without: Judgement) -> Judgement:
+    """The same after rule 1. without: the judgement without the generator's lateness."""
+    verdict = decided_by_lateness(criterion.condition, judgement.verdict, without.verdict)
     if verdict == judgement.verdict:
         return judgement
     if verdict is not None:
-        return replace(judgement, verdict=verdict, reason=find().reason, needed=find().needed)
-    value = f"{format_number(find().estimate.value, criterion.threshold)} {criterion.unit}"
+        return replace(judgement, verdict=verdict, reason=without.reason, needed=without.needed)
+    value = f"{format_number(without.estimate.value, criterion.threshold)} {criterion.unit}"
     reason = f"the generator's own lateness decides: without it, it is {value}"
     return replace(judgement, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
+
+
+def _unanswered(criterion: Criterion, execution: MeasuredExecution) -> list[Unanswered]:
+    """Requests of the criterion's label that have no sample, as far as there are any."""
+    own = (each for each in execution.unanswered if criterion.label in ("", *each.labels))
+    measured = (replace(each, counts=each.counts.window(*execution.window)) for each in own)
+    return [each for each in measured if each.counts.total]
 
 
 def _with_unsent(
@@ -198,11 +193,11 @@ def _with_unsent(
     """A pass that would be none if what was not sent had been, and had timed out, is none."""
     if other.verdict == PASS:
         return judgement
-    missing = [
-        f"{total} {what}"
-        for waited_for, what in _MISSING.items()
-        if (total := sum(it.counts.total for it in unanswered if it.waited_for == waited_for))
-    ]
+    totals = {
+        waited_for: sum(each.counts.total for each in unanswered if each.waited_for == waited_for)
+        for waited_for in _MISSING
+    }
+    missing = [f"{total} {_MISSING[waited_for]}" for waited_for, total in totals.items() if total]
     reason = (
         f"holds for what was answered; {' and '.join(missing)}, and counted as failed and as slow "
         "as their timeout they break it"
@@ -228,12 +223,11 @@ def _judged(
         return Judgement(INCONCLUSIVE, reason, estimate)
     if estimate.low is None:
         return rule_exactly(criterion, estimate)
-    unsure = functools.partial(_why_unsure, criterion, part, estimate, 1 - 2 * levels.hold)
-    judgement = rule(criterion, estimate, unsure)
-    if judgement.verdict == PASS and math.isinf(estimate.high):
-        reason, needed = unsure()
-        return Judgement(INCONCLUSIVE, reason, estimate, needed)
-    return judgement
+    judgement = rule(criterion, estimate)
+    if judgement and not (judgement.verdict == PASS and math.isinf(estimate.high)):
+        return judgement
+    reason, needed = _why_unsure(criterion, part, estimate, 1 - 2 * levels.hold)
+    return Judgement(INCONCLUSIVE, reason, estimate, needed)
 
 
 def _judged_slope(
@@ -241,20 +235,20 @@ def _judged_slope(
 ) -> Judgement:
     total, p = part.counts.total, criterion.percentile
     at_s, values, _ = percentile_by_block(part.counts, p, *window, BLOCKS)
-    found = trend(at_s, values, 1 - 2 * levels.hold)
-    if found is None:
-        each = samples_needed(p)
+    per_second = trend(at_s, values, 1 - 2 * levels.hold)
+    if per_second is None:
+        block = samples_needed(p)
         reason = (
             f"too few samples for {criterion.subject}: at least {FEWEST} stretches of time with "
-            f"{each} each are needed, and there are {len(at_s)}"
+            f"{block} each are needed, and there are {len(at_s)}"
         )
-        return Judgement(INCONCLUSIVE, reason, None, max(total + 1, FEWEST * each))
+        return Judgement(INCONCLUSIVE, reason, None, max(total + 1, FEWEST * block))
 
     def slope(confidence: float) -> Observation:
-        each = trend(at_s, values, confidence).scaled(PER_MIN)
-        return Observation(each.slope, each.low, each.high, total)
+        per_minute = trend(at_s, values, confidence).scaled(PER_MIN)
+        return Observation(per_minute.slope, per_minute.low, per_minute.high, total)
 
-    longer = found.times_longer(criterion.threshold / PER_MIN)
+    longer = per_second.times_longer(criterion.threshold / PER_MIN)
     estimate = levels.between(criterion, slope)
     return rule_over_time(criterion, estimate, window[1] - window[0], longer)
 

@@ -11,11 +11,11 @@ which several looks seek out. Both are chosen by simulation, so that also then a
 passes in at most 5 % (docs/criteria-explained.md).
 
 FAIL is decided by a bound of its own, farther out. One false alarm fails the whole run: all
-estimates of all its executions share one level by Holm (1979, "A simple sequentially rejective
-multiple test procedure"), and so do all looks at them, evenly. Holm at each look, with each
-estimate's level spent over its own looks, holds the level of the run: Ye, Li, Liu and Yao (2013, "A
-group sequential Holm procedure with multiple primary endpoints"). The bound never lies within the
-interval, so that no interval holds the limit of a FAIL.
+estimates of all its executions share one level by Holm (stats/holm.py), and so do all looks at
+them, evenly. Holm at each look, with each estimate's level spent over its own looks, holds the
+level of the run: Ye, Li, Liu and Yao (2013, "A group sequential Holm procedure with multiple
+primary endpoints"). The bound never lies within the interval, so that no interval holds the limit
+of a FAIL.
 
 An execution's looks count the estimates of the others as not refused, so that they can be made from
 its own samples alone. With one look and one estimate the bound is an end of the interval.
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import islice
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
@@ -53,31 +54,23 @@ def holm_results(
 
     family: how many estimates the run has, where `executions` are not all of it."""
     error = (1 - settings.confidence) / 2
-    tests = {
-        (row, column): (execution, criterion)
-        for row, execution in enumerate(executions)
-        for column, criterion in enumerate(execution.criteria)
-    }
+    tests = [(execution, each) for execution in executions for each in execution.criteria]
 
     @cache
-    def result_at(place: tuple[int, int], share: float) -> CriterionResult:
-        execution, criterion = tests[place]
+    def result_at(number: int, share: float) -> CriterionResult:
+        execution, criterion = tests[number]
         hold = _hold_level(execution, error)
         fail = min(hold, _fail_level(execution, share))
         return judge(criterion, execution, settings, Levels(fail, hold, error))
 
-    def fails(place: tuple[int, int], share: float) -> bool:
-        return result_at(place, share).verdict == FAIL
+    def fails(number: int, share: float) -> bool:
+        return result_at(number, share).verdict == FAIL
 
-    weights = {place: 1 for place, (_, each) in tests.items() if each.fail and each.is_estimate}
-    others = max(0, family - len(weights))
-    shares, _ = holm(weights, error, fails, others=others)
     # What has no say, or was counted, takes no part of the error.
-    results = {place: result_at(place, shares.get(place, error)) for place in tests}
-    return [
-        tuple(results[row, column] for column in range(len(execution.criteria)))
-        for row, execution in enumerate(executions)
-    ]
+    weights = {number: 1 for number, (_, it) in enumerate(tests) if it.fail and it.is_estimate}
+    shares, _ = holm(weights, error, fails, others=max(0, family - len(weights)))
+    results = (result_at(number, shares.get(number, error)) for number in range(len(tests)))
+    return [tuple(islice(results, len(execution.criteria))) for execution in executions]
 
 
 def _fail_level(execution: MeasuredExecution, share: float) -> float:

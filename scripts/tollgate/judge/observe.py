@@ -56,15 +56,15 @@ class Levels:
     plain: float
     """Of an interval that nothing adjusts."""
 
-    def between(self, criterion: Criterion, find: Callable[[float], Observation]) -> Observation:
-        """The estimate with what each level gives. find: by the confidence of both ends."""
-        found = find(1 - 2 * self.hold)
-        if found.low is None:
-            return found
-        far = found if self.fail == self.hold else find(1 - 2 * self.fail)
-        plain = found if self.plain == self.hold else find(1 - 2 * self.plain)
+    def between(self, criterion: Criterion, at: Callable[[float], Observation]) -> Observation:
+        """The estimate with what each level gives. at: makes it at a confidence of both ends."""
+        estimate = at(1 - 2 * self.hold)
+        if estimate.low is None:
+            return estimate
+        far = estimate if self.fail == self.hold else at(1 - 2 * self.fail)
+        plain = estimate if self.plain == self.hold else at(1 - 2 * self.plain)
         bound = far.low if criterion.condition[0] == ">" else far.high
-        return replace(found, fail_bound=bound, unadjusted=(plain.low, plain.high))
+        return replace(estimate, fail_bound=bound, unadjusted=(plain.low, plain.high))
 
 
 @dataclass(frozen=True)
@@ -109,25 +109,26 @@ def select(
 ) -> JudgedSamples:
     """The samples of the criterion's label, or of all samplers for ''."""
     name = criterion.label
-    wanted = [it for it in labels if (it.name == name if name else not it.is_transaction)]
+    own = [data for data in labels if (data.name == name if name else not data.is_transaction)]
     may_respond = criterion.may_respond and settings.latency == "response"
-    responds = may_respond and wanted and all(data.response is not None for data in wanted)
-
-    def chosen(data: LabelData) -> Counts:
-        adjusted = data.without_generator_lateness
-        if responds and without_generator_lateness and adjusted is not None:
-            return adjusted
-        return data.response if responds else data.service
-
-    counts = Counts.merged(chosen(data).window(*window) for data in wanted)
+    responds = bool(may_respond and own and all(data.response is not None for data in own))
+    times = (_times(data, responds, without_generator_lateness) for data in own)
+    counts = Counts.merged(each.window(*window) for each in times)
     totals = None
-    if wanted and all(data.totals is not None for data in wanted):
-        totals = Totals.merged(data.totals.window(*window) for data in wanted)
+    if own and all(data.totals is not None for data in own):
+        totals = Totals.merged(data.totals.window(*window) for data in own)
     basis = "samples"
     if criterion.is_of_time:
         service = BASES.get(criterion.subject, "service time")
         basis = RESPONSE_TIME if responds else service
-    return JudgedSamples(counts, totals, basis, _problem(criterion, wanted, totals))
+    return JudgedSamples(counts, totals, basis, _problem(criterion, own, totals))
+
+
+def _times(data: LabelData, responds: bool, without_generator_lateness: bool) -> Counts:
+    if not responds:
+        return data.service
+    adjusted = data.without_generator_lateness if without_generator_lateness else None
+    return data.response if adjusted is None else adjusted
 
 
 def with_unsent(
@@ -146,8 +147,8 @@ def with_unsent(
     return replace(part, counts=Counts.merged([part.counts, counts]), totals=totals)
 
 
-def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | None) -> str:
-    if criterion.label and len({data.is_transaction for data in wanted}) > 1:
+def _problem(criterion: Criterion, own: list[LabelData], totals: Totals | None) -> str:
+    if criterion.label and len({data.is_transaction for data in own}) > 1:
         return "is the name of a sampler and of a Transaction Controller: rename one in the plan"
     name = TOTALS_COLUMNS.get(criterion.subject)
     if name is None or (totals is not None and getattr(totals, name) is not None):
@@ -166,8 +167,8 @@ def observe(criterion: Criterion, part: JudgedSamples, levels: Levels) -> Observ
         return Observation(value, None, None, samples)
 
     def estimate(confidence: float) -> Observation:
-        found = _interval(criterion, part, confidence)
-        return Observation(value, found.low, found.high, samples, deff=found.deff)
+        interval = _interval(criterion, part, confidence)
+        return Observation(value, interval.low, interval.high, samples, deff=interval.deff)
 
     return levels.between(criterion, estimate)
 
