@@ -106,42 +106,44 @@ class LogRatio:
 def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> LogRatio:
     """Of `p50`, `p95` or `p99`; base and head are those of the pieces that decide. is_tossed: by a
     fair coin, in which case a side that has too few samples has lost some."""
-    share = PERCENTILES[metric] / 100
+    share, values_ms = PERCENTILES[metric] / 100, blocks.values_ms
     beyond = min(share, 1 - share)
-    sides, values = (blocks.base, blocks.head), blocks.values_ms
+    base, head = (percentile(side, values_ms, share) for side in (blocks.base, blocks.head))
     if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond), is_tossed):
-        return LogRatio(metric, *(percentile(it, values, share) for it in sides), note=note)
+        return LogRatio(metric, base, head, note=note)
     pieces = pieces_of(blocks, PER_PIECE / beyond, is_tail=share > 1 / 2)
-    ordered = (pieces.blocks.base, pieces.blocks.head)
-    levels = [np.log(percentiles(it, values, share, pieces.begins)) for it in ordered]
+    levels = [
+        np.log(percentiles(side, values_ms, share, pieces.begins))
+        for side in (pieces.blocks.base, pieces.blocks.head)
+    ]
     change = levels[1] - levels[0] + _of_rows(pieces, share, levels)
-    found = by_threads(blocks, across(pieces, metric, change, levels), _beyond(blocks, share))
-    doubts, places = zip(*(doubt_and_place(it, values, share) for it in sides), strict=True)
-    middles = [percentile(it, values, share) for it in sides]
-    coarse = sum(doubt / middle for doubt, middle in zip(doubts, middles, strict=True))
-    return replace(found, coarse=coarse, among=f"{min(places)} to {max(places) + 1} ms")
+    ratio = by_threads(blocks, across(pieces, metric, change, levels), _beyond(blocks, share))
+    base_doubt_ms, base_ms = doubt_and_place(blocks.base, values_ms, share)
+    head_doubt_ms, head_ms = doubt_and_place(blocks.head, values_ms, share)
+    among = f"{min(base_ms, head_ms)} to {max(base_ms, head_ms) + 1} ms"
+    return replace(ratio, coarse=base_doubt_ms / base + head_doubt_ms / head, among=among)
 
 
 def mean_ratio(blocks: Blocks) -> LogRatio:
     """Of the mean of all samples."""
     sides = (blocks.base, blocks.head)
     sums = [side.counts @ blocks.values_ms for side in sides]
-    levels = [
+    base, head = means = [
         float(total.sum()) / side.total if side.total else math.nan
         for side, total in zip(sides, sums, strict=True)
     ]
     if note := cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND):
-        return LogRatio("mean", *levels, note=note)
-    if not all(levels):
-        return LogRatio("mean", *levels, note=NO_TIME)
+        return LogRatio("mean", base, head, note=note)
+    if not (base and head):
+        return LogRatio("mean", base, head, note=NO_TIME)
     errors = [
         (total - mean * side.n) / (side.total * mean)
-        for side, total, mean in zip(sides, sums, levels, strict=True)
+        for side, total, mean in zip(sides, sums, means, strict=True)
     ]
     error, freedom = error_of_sum(errors[1] - errors[0])
-    found = LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
-    pairs = zip(blocks.requests, levels, strict=True)
-    return by_threads(blocks, found, lambda: [it.elapsed_ms / mean - 1 for it, mean in pairs])
+    ratio = LogRatio("mean", base, head, math.log(head / base), error, freedom)
+    pairs = [*zip(blocks.requests, means, strict=True)]
+    return by_threads(blocks, ratio, lambda: [side.elapsed_ms / mean - 1 for side, mean in pairs])
 
 
 def cannot_tell(blocks: Blocks, metric: str, needed: int, is_tossed: bool = True) -> str:
@@ -166,31 +168,30 @@ def across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) -
     the same of the logarithms of base and head."""
     known = np.isfinite(change)
     if known.sum() < FEWEST_PIECES:
-        sides = (math.exp(np.nanmedian(it)) for it in levels)
-        note = (
-            f"{known.sum()} pieces of time with samples of both sides, {FEWEST_PIECES} are needed"
-        )
-        return LogRatio(metric, *sides, note=note)
+        base, head = (math.exp(np.nanmedian(level)) for level in levels)
+        counted = f"{known.sum()} pieces of time with samples of both sides"
+        note = f"{counted}, {FEWEST_PIECES} are needed"
+        return LogRatio(metric, base, head, note=note)
     known = pieces.in_time[known[pieces.in_time]]
     weight = pieces.weight[known]
     value, influences = trimmed_mean(change[known], weight)
-    sides = (math.exp(trimmed_mean(it[known], weight)[0]) for it in levels)
+    base, head = (math.exp(trimmed_mean(level[known], weight)[0]) for level in levels)
     seconds, size = len(pieces.blocks.base.n), len(change)
     steps = max(1, min(size, seconds // STEP_S))
     step = np.argsort(pieces.in_time)[known] * steps // size
     summed = np.bincount(step, influences, minlength=steps)
     error, freedom = error_of_steps(summed, seconds // COSINE_S)
-    return LogRatio(metric, *sides, value, error, freedom)
+    return LogRatio(metric, base, head, value, error, freedom)
 
 
-def by_threads(blocks: Blocks, found: LogRatio, influences: Callable[[], list[Floats]]) -> LogRatio:
+def by_threads(blocks: Blocks, ratio: LogRatio, influences: Callable[[], list[Floats]]) -> LogRatio:
     """With the luck of threads in its error, where the coin is theirs. influences: what each
     request of base and of head adds to its side's estimate."""
-    if blocks.requests[0].thread is None or found.note:
-        return found
+    if blocks.requests[0].thread is None or ratio.note:
+        return ratio
     luck = error_of_threads(blocks.requests, influences())
-    error, freedom = joined((found.error, found.freedom), luck)
-    return replace(found, error=error, freedom=freedom)
+    error, freedom = joined((ratio.error, ratio.freedom), luck)
+    return replace(ratio, error=error, freedom=freedom)
 
 
 def _beyond(blocks: Blocks, share: float) -> Callable[[], list[Floats]]:
@@ -199,12 +200,12 @@ def _beyond(blocks: Blocks, share: float) -> Callable[[], list[Floats]]:
 
     def influences() -> list[Floats]:
         slope = _slope(blocks, share, np.zeros(1, np.int64))
-        found = []
-        for side, it in zip((blocks.base, blocks.head), blocks.requests, strict=True):
-            at = percentile(side, blocks.values_ms, share)
-            below = np.clip(at - it.elapsed_ms + HALF_MS, 0, 1)
-            found.append((below.mean() - below) * slope)
-        return found
+        both = []
+        for side, requests in zip((blocks.base, blocks.head), blocks.requests, strict=True):
+            at_ms = percentile(side, blocks.values_ms, share)
+            below = np.clip(at_ms - requests.elapsed_ms + HALF_MS, 0, 1)
+            both.append((below.mean() - below) * slope)
+        return both
 
     return influences
 
@@ -213,49 +214,48 @@ def _of_rows(pieces: Batches, share: float, levels: list[Floats]) -> Floats:
     """float[P]: what is added to each piece's log ratio of a percentile for the rows that its sides
     happened to get; 0 where all samples are of one row. levels: its logarithms, base and head."""
     blocks = pieces.blocks
-    if not any(it.row.any() for it in blocks.requests):
+    if not any(side.row.any() for side in blocks.requests):
         return np.zeros(len(pieces.begins))
-    middle = np.exp((levels[0] + levels[1]) / 2)
+    middle_ms = np.exp((levels[0] + levels[1]) / 2)
     below = []
-    for it in blocks.requests:
-        at = middle[pieces.of(it)]
-        below.append(np.clip(np.where(np.isnan(at), share, at - it.elapsed_ms + HALF_MS), 0, 1))
+    for side in blocks.requests:
+        at_ms = middle_ms[pieces.of(side)]
+        less = np.where(np.isnan(at_ms), share, at_ms - side.elapsed_ms + HALF_MS)
+        below.append(np.clip(less, 0, 1))
     of_row = row_levels(blocks.requests, below, np.mean)
-    means = [pieces.means(it, of_row[it.row]) for it in blocks.requests]
+    means = [pieces.means(side, of_row[side.row]) for side in blocks.requests]
     return _slope(blocks, share, pieces.begins) * (means[1] - means[0])
 
 
 def _slope(blocks: Blocks, share: float, begins: Ints) -> float:
     """By how much a percentile's logarithm grows with its share, within a piece of time."""
     wide = _SLOPE * min(share, 1 - share)
-    slopes = [
-        np.log(high / low) / (2 * wide)
-        for side in (blocks.base, blocks.head)
-        for low, high in [
-            [percentiles(side, blocks.values_ms, share + way * wide, begins) for way in (-1, 1)]
-        ]
-    ]
+    slopes = []
+    for side in (blocks.base, blocks.head):
+        low_ms = percentiles(side, blocks.values_ms, share - wide, begins)
+        high_ms = percentiles(side, blocks.values_ms, share + wide, begins)
+        slopes.append(np.log(high_ms / low_ms) / (2 * wide))
     return float(np.nanmedian(np.concatenate(slopes)))
 
 
 def row_levels(
     sides: Sequence[Requests],
     values: Sequence[Floats],
-    of: Callable[[Floats], float],
+    middle: Callable[[Floats], float],
     fewest: int = FEWEST_OF_ROW,
 ) -> Floats:
     """float[R]: the level of each row, in the middle of those of the sides. Rows of which a side
-    has fewer samples are one row together. of: of the values of a row."""
-    rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
-    seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
+    has fewer samples are one row together. middle: of the values of a row."""
+    rows = 1 + max(int(side.row.max(initial=0)) for side in sides)
+    seen = np.min([np.bincount(side.row, minlength=rows) for side in sides], axis=0)
     is_rare = seen < fewest
     levels = np.zeros((len(sides), rows))
     if is_rare.any():
-        rare = [value[is_rare[it.row]] for it, value in zip(sides, values, strict=True)]
-        levels[:, is_rare] = of(np.concatenate(rare)) if any(map(len, rare)) else 0.0
-    for level, it, value in zip(levels, sides, values, strict=True):
-        order = np.argsort(it.row, kind="stable")
-        ends = np.searchsorted(it.row[order], np.arange(rows + 1))
+        rare = [value[is_rare[side.row]] for side, value in zip(sides, values, strict=True)]
+        levels[:, is_rare] = middle(np.concatenate(rare)) if any(map(len, rare)) else 0.0
+    for level, side, value in zip(levels, sides, values, strict=True):
+        order = np.argsort(side.row, kind="stable")
+        ends = np.searchsorted(side.row[order], np.arange(rows + 1))
         for row in np.flatnonzero(~is_rare):
-            level[row] = of(value[order[ends[row] : ends[row + 1]]])
+            level[row] = middle(value[order[ends[row] : ends[row + 1]]])
     return levels.mean(axis=0)
