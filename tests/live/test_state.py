@@ -12,7 +12,7 @@ from support.archived import ARCHIVE, unpacked
 from support.growing_jtl import GrowingRun
 from tollgate.gather import evidence
 from tollgate.live import state
-from tollgate.live.state import OTHER_FAILURES, LiveSamples, Times, Window
+from tollgate.live.state import OTHER_FAILURES, LiveSamples, Window, WindowTimes
 from tollgate.schedule.growing_samples import OTHERS
 
 #: By timers in two executions, with criteria of all kinds, ended by looks, by an open model, and a
@@ -109,9 +109,9 @@ def test_failures_of_a_label_are_its_own_however_many_labels_there_are(tmp_path,
     monkeypatch.setattr(LiveSamples, "most_series", 1)
     run = GrowingRun(unpacked("looks-fail", tmp_path))
     (live,) = watched(run)
-    first = live.keys[0]
-    failed = [it for it in live.keys if it.label == first.label and it.ok != first.ok]
-    own = [it for it in run.rows(0) if it["label"] == first.label]
+    keys = [it.key for it in live.series]
+    failed = [it for it in keys if it.label == keys[0].label and it.ok != keys[0].ok]
+    own = [it for it in run.rows(0) if it["label"] == keys[0].label]
     assert bool(failed) == (len({it["success"] for it in own}) == 2)
     assert live.rows == len(run.rows(0))
 
@@ -134,17 +134,17 @@ def test_labels_more_than_fit_are_counted_together(tmp_path, monkeypatch):
     monkeypatch.setattr(LiveSamples, "most_series", 2)
     run = GrowingRun(unpacked("check-pass", tmp_path))
     for place, live in enumerate(watched(run)):
-        assert OTHERS in {key.label for key in live.by_label}
+        assert OTHERS in {it.key.label for it in live.series}
         assert live.rows == len(run.rows(place))
 
 
 def test_ten_minutes_at_a_thousand_a_second_are_kept_as_counts():
-    times, window, chosen = Times(), Window(5.0), np.random.default_rng(1)
+    times, window, chosen = WindowTimes(), Window(5.0), np.random.default_rng(1)
     everything = []
     for second in range(600):
-        begin_s = np.full(1000, second)
+        begin_ms = np.full(1000, 1000 * second)
         ms = chosen.integers(1, 3000, 1000)
-        times.add(begin_s, 1000 * begin_s + ms, ms, ok=True)
+        times.keep(begin_ms, begin_ms + ms, ms)
         times.settle(1000 * second - state.KEPT_MS, window)
         if second >= 5:
             everything.append(ms)
@@ -157,15 +157,16 @@ def test_ten_minutes_at_a_thousand_a_second_are_kept_as_counts():
 
 
 def test_the_last_seconds_are_of_what_ended_in_them():
-    times, window = Times(), Window(0.0)
-    times.add(np.array([1, 2, 9]), np.array([1500, 9900, 9950]), np.array([500, 7900, 950]), True)
-    assert times.last(5000, window).order_statistics([1, 2]).tolist() == [950, 7900]
+    times, window = WindowTimes(), Window(0.0)
+    begin_ms, took_ms = np.array([1000, 2000, 9000]), np.array([500, 7900, 950])
+    times.keep(begin_ms, begin_ms + took_ms, took_ms)
+    assert times.last(window, 5000).order_statistics([1, 2]).tolist() == [950, 7900]
     assert times.all(window).total == 3
 
 
 def test_what_began_behind_a_decision_or_ended_behind_its_look_is_not_counted():
-    times = Times()
-    times.add(np.array([4, 5, 14, 15]), np.array([4100, 5100, 99_000, 15_100]), np.ones(4), True)
+    times, begin_ms = WindowTimes(), np.array([4000, 5000, 14_000, 15_000])
+    times.keep(begin_ms, np.array([4100, 5100, 99_000, 15_100]), np.ones(4))
     times.settle(-math.inf, Window(5.0))
     assert times.all(Window(5.0)).total == 3
     assert times.all(Window(5.0, 15.0)).total == 2

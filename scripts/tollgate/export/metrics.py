@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tollgate.export.totals import Series, Totals
+from tollgate.export.totals import Totals
+from tollgate.schedule.growing_samples import SIDES, Key, Series
 from tollgate.stats.exponential import Exponential
 from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
@@ -142,18 +143,26 @@ def metrics_of(executions: Sequence[Totals], looks: Looks) -> list[Metric]:
 def _of_series(executions: Iterable[Totals], value: Callable[[Series], Any]) -> Iterator[Point]:
     for totals in executions:
         for series in totals.series:
-            about = {"tollgate.execution": totals.name, **series.attributes}
-            yield about, value(series)
+            yield {"tollgate.execution": totals.name, **_attributes(series.key)}, value(series)
+
+
+def _attributes(key: Key) -> dict[str, str]:
+    """As OpenTelemetry has them, without the execution."""
+    side = {"tollgate.side": SIDES[key.side]} if key.side >= 0 else {}
+    return {
+        "tollgate.label": key.label,
+        "tollgate.kind": "transaction" if key.is_transaction else "request",
+        "tollgate.result": "ok" if key.ok else "failed",
+        **side,
+    }
 
 
 def _of_schedules(
     executions: Iterable[Totals], value: Callable[[int, int], int]
 ) -> Iterator[Point]:
     for totals in executions:
-        for join in totals.joins:
-            labels = ", ".join(it.text for it in join.schedule.labels)
-            about = {"tollgate.execution": totals.name, "tollgate.labels": labels}
-            yield about, value(join.due(totals.due_ms), join.sent)
+        for labels, due, sent in totals.by_schedule():
+            yield {"tollgate.execution": totals.name, "tollgate.labels": labels}, value(due, sent)
 
 
 def _of_workers(looks: Looks, value: Callable[[Line], Any]) -> Iterator[Point]:

@@ -22,7 +22,7 @@ from tollgate.report.pages.kit.names import readable
 from tollgate.report.pages.kit.tones import tone
 from tollgate.report.table import CODE, VERDICT, Column, Table, TableCell, numeric
 from tollgate.report.tables import criteria_table
-from tollgate.schedule.growing_samples import Key
+from tollgate.schedule.growing_samples import SIDES, Key
 from tollgate.stats.counts import Counts
 from tollgate.workers.latest import Looks
 
@@ -42,7 +42,6 @@ PERCENTILES = (50, 95, 99)
 #: Rows of a table of labels, and of failures.
 MOST_LABELS, MOST_FAILURES = 100, 20
 OPEN = "open"
-_SIDES = ("base", "head")
 _NONE = "-"
 
 
@@ -151,7 +150,7 @@ def _label(key: Key, it: LabelByNow, measured_s: float) -> tuple[str | TableCell
 
 
 def _named(key: Key) -> str:
-    return readable(key.label) + (f", {_SIDES[key.side]}" if key.side >= 0 else "")
+    return readable(key.label) + (f", {SIDES[key.side]}" if key.side >= 0 else "")
 
 
 def _rate(count: int, seconds: float) -> str:
@@ -183,10 +182,8 @@ def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> Section:
         return Section(SCHEDULE, [f"{readable(name)}: it is not known when each request was due"])
     columns = [Column("requests of", CODE), *numeric("due", "answered", "not sent, or under way")]
     rows = []
-    for join in samples.joins:
-        due = join.due(samples.due_ms)
-        names = ", ".join(it.text for it in join.schedule.labels)
-        rows.append((readable(names), f"{due:,}", f"{join.sent:,}", f"{max(0, due - join.sent):,}"))
+    for labels, due, sent in samples.by_schedule():
+        rows.append((readable(labels), f"{due:,}", f"{sent:,}", f"{max(0, due - sent):,}"))
     late = [Column("label", CODE), *numeric("p50, ms", "p99, ms", "most, ms")]
     lateness = [
         (_named(key), *_percentiles(it.lateness, (50, 99, 100)))

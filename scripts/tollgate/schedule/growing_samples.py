@@ -1,8 +1,8 @@
-"""Samples of an execution that come in pieces, each with when it was due, for whoever counts them
+"""The samples of an execution so far, with when they were due, for whoever shows or exports them
 while it measures.
 
-A sample is `counted` as it comes. One whose label has a schedule is `joined` as well, once its
-arrival is known.
+A sample counts as it comes. Of one whose label has a schedule response time and lateness are there
+once its arrival is known.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from tollgate.plan.model import Plan
 from tollgate.samples.store import Store
 from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, gathered
-from tollgate.schedule.join import Ints
+from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.queues import Queue, queues_of
 from tollgate.schedule.schedule import schedules_of
 
@@ -33,6 +34,10 @@ _SERIES = """SELECT label, is_transaction, ok, {side} AS side, thread_group, lis
     list(elapsed_ms), list(number), sum(bytes)::BIGINT FROM samples GROUP BY ALL"""
 
 
+#: By Key.side.
+SIDES = ("base", "head")
+
+
 class Key(NamedTuple):
     """Of a series. side: 0 for base, 1 for head, -1 where nothing is compared."""
 
@@ -42,10 +47,34 @@ class Key(NamedTuple):
     side: int = -1
 
 
-class GrowingSamples(ABC):
+class Times(Protocol):
+    """Times of samples so far, in the form in which somebody needs them."""
+
+    def keep(self, begin_ms: Ints | Floats, end_ms: Ints, time_ms: Ints) -> None:
+        """Take in samples by when they began, or were due, and when they ended (epoch ms)."""
+
+
+Kept = TypeVar("Kept", bound=Times)
+
+
+@dataclass
+class Series(Generic[Kept]):
+    """Samples that are alike in all that a Key has."""
+
+    key: Key
+    service: Kept
+    """From when each was sent until its answer."""
+    response: Kept
+    """From when it was due until its answer; as lateness of labels with a schedule alone."""
+    lateness: Kept
+    """From when it was due until it was sent."""
+    bytes: int = 0
+
+
+class GrowingSamples(ABC, Generic[Kept]):
     """The samples of one execution so far.
 
-    rows: of the JTL. keys: of each series, by its number. joins: its schedules, none where the
+    rows: of the JTL. series: in the order of their numbers. joins: its schedules, none where the
     samples do not show when JMeter began. start_ms: when it did. newest_ms: when the last answer
     came (both epoch ms), None before the first. due_ms: until when what was due is counted, inf
     for all of the schedules.
@@ -59,7 +88,7 @@ class GrowingSamples(ABC):
         self.newest_ms: int | None = None
         self.due_ms = -math.inf
         self.joins: list[GrowingJoin] = []
-        self.keys: list[Key] = []
+        self.series: list[Series[Kept]] = []
         self.start_ms: int | None = None
         self._plan, self._follows = plan, follows
         self._numbers: dict[Key, int] = {}
@@ -67,12 +96,14 @@ class GrowingSamples(ABC):
         self._places: dict[tuple[str, str], int] = {}
 
     @abstractmethod
-    def counted(self, number: int, start_ms: Ints, elapsed_ms: Ints, size: int) -> None:
-        """Take in samples of a series. start_ms: epoch ms. size: bytes of all of them."""
+    def times(self, ok: bool) -> Kept:
+        """Times of no sample yet. ok: whether those to come were answered well."""
 
-    @abstractmethod
-    def joined(self, number: int, known: Arrived, elapsed_ms: Ints) -> None:
-        """Take in when samples of a series were due."""
+    def by_schedule(self) -> Iterator[tuple[str, int, int]]:
+        """(labels, arrivals that were due by now, those of them with a sample) of each schedule."""
+        for join in self.joins:
+            labels = ", ".join(each.text for each in join.schedule.labels)
+            yield labels, join.due(self.due_ms), join.sent
 
     def take(self, new: Store) -> None:
         """Count the samples of a piece of the JTL, each of which comes once."""
@@ -89,9 +120,11 @@ class GrowingSamples(ABC):
             number = self._number(Key(*key))
             start_ms, elapsed_ms = np.array(start_ms, np.int64), np.array(elapsed_ms, np.int64)
             self.rows += len(elapsed_ms)
-            self.counted(number, start_ms, elapsed_ms, size)
+            series = self.series[number]
+            series.bytes += size
+            series.service.keep(start_ms, start_ms + elapsed_ms, elapsed_ms)
             place = self._places.get((key[0], thread_group), NO_SCHEDULE)
-            if place != NO_SCHEDULE and not self.keys[number].is_transaction:
+            if place != NO_SCHEDULE and not series.key.is_transaction:
                 own = (number << _ELAPSED_BITS) + elapsed_ms
                 arrived[place].append(Arrived(start_ms, np.array(thread), own))
         for join, parts in zip(self.joins, arrived, strict=True):
@@ -132,18 +165,24 @@ class GrowingSamples(ABC):
     def _number(self, key: Key) -> int:
         # Failures of a label stay its own, however many labels there are.
         is_known = key in self._numbers or key._replace(ok=not key.ok) in self._numbers
-        if not is_known and len(self.keys) >= self.most_series:
+        if not is_known and len(self.series) >= self.most_series:
             key = key._replace(label=OTHERS)
         if key not in self._numbers:
-            self._numbers[key] = len(self.keys)
-            self.keys.append(key)
+            self._numbers[key] = len(self.series)
+            self.series.append(Series(key, *(self.times(key.ok) for _ in range(3))))
         return self._numbers[key]
 
     def _note(self, known: Arrived) -> None:
+        """Take in samples whose arrival is known."""
         number, elapsed_ms = known.key >> _ELAPSED_BITS, known.key & ((1 << _ELAPSED_BITS) - 1)
+        end_ms, late_ms = known.start_ms + elapsed_ms, known.lateness_ms
+        was_due = ~np.isnan(known.due_ms)
+        begin_ms = np.where(was_due, known.due_ms, known.start_ms)
         for each in np.unique(number):
-            mine = number == each
-            self.joined(int(each), known.at(mine), elapsed_ms[mine])
+            own, series = number == each, self.series[each]
+            series.response.keep(begin_ms[own], end_ms[own], (elapsed_ms + late_ms)[own])
+            own &= was_due
+            series.lateness.keep(begin_ms[own], end_ms[own], late_ms[own])
 
 
 def _governs(queue: Queue, label: str, sender: str) -> bool:
