@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from tollgate.live.server import LiveServer
-from tollgate.live.view import REQUESTS, Section, Snapshot
+from tollgate.live.view import REQUESTS, Snapshot
 from tollgate.report.pages.live.page import to_html
 from tollgate.report.table import CODE, Column, Table, TableCell
 
@@ -28,7 +28,7 @@ def server():
 
 def snapshot(sentence, **more):
     table = Table("fork", [Column("label", CODE), Column("failed")], [(TableCell(EVIL), "3")])
-    return Snapshot(sentence, sections=[Section(REQUESTS, (), [table])], **more).to_json()
+    return Snapshot(sentence, sections={REQUESTS: [table]}, **more).to_json()
 
 
 def fetch(url):

@@ -1,24 +1,25 @@
 """What the live page shows of decisions and of workers, whatever the names are."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from support.capacities import trial
 from support.compare_findings import ALL_KINDS, SETTINGS
 from support.judged import LABELS, on_label
-from support.searching import LIMITS
-from tollgate.capacity.asked import limit_of
-from tollgate.compare.model import Gate
+from support.searching import record_of
+from tollgate.compare.model import OPEN, Gate
 from tollgate.judge.facts import JudgeSettings
 from tollgate.judge.judgement import judge
 from tollgate.live import view
-from tollgate.live.view import HEADINGS, Section, Snapshot
+from tollgate.live.view import HEADINGS, Snapshot
 
 
 def rows_of(section):
     """Each row of the only table of a section, its cells by their headings."""
-    (shown,) = json.loads(Snapshot("now", sections=[section]).to_json())["sections"]
+    sections = {view.CRITERIA: section}
+    (shown,) = json.loads(Snapshot("now", sections=sections).to_json())["sections"]
     (table,) = shown["tables"]
     headings = [heading for heading, _ in table["columns"]]
     return [dict(zip(headings, row, strict=True)) for row in table["rows"]]
@@ -32,7 +33,8 @@ def badges(section):
 def test_no_name_becomes_markup_or_breaks_a_snapshot(label):
     (execution,) = judge(on_label(label), JudgeSettings()).executions
     section = view.criteria(label, execution.criteria, (), 30.0)
-    text = Snapshot(label, sections=[section, Section(view.FAILURES, [label])]).to_json()
+    sections = {view.CRITERIA: section, view.FAILURES: [label]}
+    text = Snapshot(label, sections=sections).to_json()
     assert text.isascii()
     assert not {"<", ">", "&", "\n", "\r"} & set(text)
     json.loads(text)
@@ -60,12 +62,20 @@ def test_a_comparison_has_the_interval_of_each_finding():
     assert failed["change"] == {"text": "+20.1 %"}
     assert failed["at least"] == {"text": "+17.0 %"}
     assert (failed["verdict"]["badge"], failed["verdict"]["tone"]) == ("FAIL", "bad")
-    assert view.comparison(Gate(SETTINGS)).tables == ()
+    (line,) = view.comparison(Gate(SETTINGS))
+    assert line == "The samples have not been looked at yet"
+
+
+def test_an_open_finding_says_why_and_for_how_much_longer_it_will_be():
+    open_ = replace(ALL_KINDS[0], verdict=OPEN, reason="cannot tell", more_s=90.0)
+    (row,) = rows_of(view.comparison(Gate(SETTINGS, (60.0,), (open_,))))
+    assert row["verdict"]["badge"] == "open"
+    assert row["verdict"]["small"] == "cannot tell, about 90 s more"
 
 
 def test_trials_stand_with_the_newest_first_and_what_they_kept():
     trials = [trial(50.0), trial(110.0, over=300, number=2), trial(70.0, number=3, sound=False)]
-    section = view.capacity("fork", "search 4", trials, [*map(limit_of, LIMITS)], LIMITS)
+    _, *section = view.capacity("fork", "search 4", trials, record_of())
     assert badges(section) == ["not sound", "FAIL", "PASS"]
     assert [row["trial"]["text"] for row in rows_of(section)] == ["3", "2", "1"]
 
@@ -78,8 +88,8 @@ def test_a_worker_has_what_was_seen_of_it_and_a_dash_for_what_was_not():
     assert row["restarts"] == {"text": "1"}
 
 
-def test_sections_of_executions_stand_together_in_the_order_of_the_page():
-    given = [Section(view.REQUESTS, ["a"]), Section(view.CRITERIA), Section(view.REQUESTS, ["b"])]
-    found = view.joined(given)
-    assert [it.id for it in found] == [it for it in HEADINGS if it in ("criteria", "requests")]
-    assert found[-1].lines == ["a", "b"]
+def test_sections_stand_in_the_order_of_the_page():
+    sections = {name: [name] for name in reversed(HEADINGS)}
+    shown = json.loads(Snapshot("now", sections=sections).to_json())["sections"]
+    assert [it["id"] for it in shown] == [*HEADINGS]
+    assert [it["lines"] for it in shown] == [[name] for name in HEADINGS]

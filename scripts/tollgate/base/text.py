@@ -122,6 +122,15 @@ def escaped(text: str) -> str:
     return _COMMIT.sub(r"`\g<0>`", markup)
 
 
+def json_without_markup(data: object) -> str:
+    """One line of JSON. Within a script element no entity is one: nothing in there may look like a
+    tag's beginning."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for special in "<>&":
+        text = text.replace(special, f"\\u{ord(special):04x}")
+    return text
+
+
 def java_property(name: str, value: str) -> str:
     """A line of a properties file from which Java reads the same, but for the character set."""
     key = re.sub(r"([\\:=#!\s])", r"\\\1", name)

@@ -10,9 +10,9 @@ from tollgate.base.text import format_duration, format_number, some_of
 from tollgate.compare.model import (
     CPU,
     IMPROVED,
-    INCONCLUSIVE,
     INFORMATIONAL,
     METRICS,
+    OPEN,
     PASS,
     SHARES,
     STALLS,
@@ -84,7 +84,7 @@ def line(finding: Finding, effect: float) -> str:
 
 def reason(finding: Finding) -> str:
     """Why, and how much more measuring would decide it, where that is known."""
-    if finding.verdict != INCONCLUSIVE or finding.more_s is None:
+    if finding.more_s is None:
         return finding.reason
     return f"{finding.reason}, about {format_duration(_rounded(finding.more_s))} more"
 
@@ -95,9 +95,11 @@ def effect_of(comparison: Comparison, finding: Finding) -> float:
 
 
 def verdict(finding: Finding) -> str:
-    """Its verdict as a table has it: `FAIL`, `PASS, improved`, `informational`."""
+    """Its verdict as a table has it: `FAIL`, `PASS, improved`, `informational`, `open`."""
     if finding.verdict == IMPROVED:
         return f"{PASS}, improved"
+    if finding.verdict == OPEN:
+        return "open"
     if finding.verdict == INFORMATIONAL:
         return "not decided" if finding.gates else "informational"
     return finding.verdict

@@ -6,14 +6,13 @@ The page is a frame with an empty place for each section. Tables are those of re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tollgate.base.text import format_duration, format_number, one_line
+from tollgate.base.text import format_duration, format_number, json_without_markup, one_line
 from tollgate.capacity.model import Limit, Trial
-from tollgate.compare import words
+from tollgate.capacity.record import CapacityRecord
 from tollgate.compare.model import Gate
 from tollgate.criteria.subjects import MIB
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
@@ -21,7 +20,7 @@ from tollgate.live.state import LAST_S, LabelByNow, LiveSamples
 from tollgate.report.pages.kit.names import readable
 from tollgate.report.pages.kit.tones import tone
 from tollgate.report.table import CODE, VERDICT, Column, Table, TableCell, numeric
-from tollgate.report.tables import criteria_table
+from tollgate.report.tables import criteria_table, findings_table
 from tollgate.schedule.growing_samples import SIDES, Key
 from tollgate.stats.counts import Counts
 from tollgate.workers.latest import Looks
@@ -45,24 +44,21 @@ OPEN = "open"
 _NONE = "-"
 
 
-@dataclass(frozen=True)
-class Section:
-    """id: of HEADINGS. lines: above its tables."""
-
-    id: str
-    lines: Sequence[str] = ()
-    tables: Sequence[Table] = ()
+#: What a section shows: lines, and tables below them.
+Shown = str | Table
+Sections = Mapping[str, Sequence[Shown]]
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that the page shows. answer: a badge, in its tone. is_over: whether nothing follows.
-    has_page: whether the run's own page then has the address of this one."""
+    """All that the page shows. answer: a badge, in its tone. sections: by their ids. is_over:
+    whether nothing follows. has_page: whether the run's own page then has the address of this
+    one."""
 
     sentence: str
     answer: str = "running"
     tone: str = "unsure"
-    sections: Sequence[Section] = field(default=())
+    sections: Sections = field(default_factory=dict)
     is_over: bool = False
     has_page: bool = False
 
@@ -74,17 +70,17 @@ class Snapshot:
             "tone": self.tone,
             "isOver": self.is_over,
             "hasPage": self.has_page,
-            "sections": [_section(it) for it in self.sections],
+            "sections": [
+                _section(id_, self.sections[id_]) for id_ in HEADINGS if id_ in self.sections
+            ],
         }
-        text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-        for special in "<>&":
-            text = text.replace(special, f"\\u{ord(special):04x}")
-        return text
+        return json_without_markup(data)
 
 
-def _section(section: Section) -> dict[str, Any]:
-    tables = [_table(it) for it in section.tables]
-    return {"id": section.id, "lines": [*map(one_line, section.lines)], "tables": tables}
+def _section(id_: str, shown: Sequence[Shown]) -> dict[str, Any]:
+    lines = [one_line(each) for each in shown if isinstance(each, str)]
+    tables = [_table(each) for each in shown if isinstance(each, Table)]
+    return {"id": id_, "lines": lines, "tables": tables}
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -109,15 +105,15 @@ def _cell(cell: str | TableCell) -> dict[str, str]:
 ByNow = Mapping[Key, LabelByNow]
 
 
-def execution(name: str, samples: LiveSamples) -> Iterator[Section]:
-    """What the samples of an execution show."""
+def execution(name: str, samples: LiveSamples) -> Iterator[tuple[str, list[Shown]]]:
+    """What the samples of an execution show, by the id of a section."""
     by_now = samples.by_now()
-    yield requests(name, by_now, samples.measured_s)
-    yield failures(name, samples)
-    yield schedule(name, samples, by_now)
+    yield REQUESTS, requests(name, by_now, samples.measured_s)
+    yield FAILURES, failures(name, samples)
+    yield SCHEDULE, schedule(name, samples, by_now)
 
 
-def requests(name: str, by_now: ByNow, measured_s: float) -> Section:
+def requests(name: str, by_now: ByNow, measured_s: float) -> list[Shown]:
     """Each label of an execution, the newest seconds beside all of the measuring."""
     columns = [
         Column("label", CODE),
@@ -130,7 +126,7 @@ def requests(name: str, by_now: ByNow, measured_s: float) -> Section:
     caption = f"{readable(name)}, since the warm-up: {format_duration(measured_s)}"
     more = len(by_now) - MOST_LABELS
     lines = [f"{more} more labels are not shown"] if more > 0 else []
-    return Section(REQUESTS, lines, [Table(caption, columns, rows, "cards")])
+    return [*lines, Table(caption, columns, rows, "cards")]
 
 
 def _label(key: Key, it: LabelByNow, measured_s: float) -> tuple[str | TableCell, ...]:
@@ -162,47 +158,43 @@ def _percentiles(counts: Counts, which: Iterable[float] = PERCENTILES) -> Iterat
         yield format_number(counts.percentile(each)) if counts.total else _NONE
 
 
-def failures(name: str, samples: LiveSamples) -> Section:
+def failures(name: str, samples: LiveSamples) -> list[Shown]:
     """What failed, with what was said of it, the most frequent first."""
     most = samples.failures.most_common(MOST_FAILURES)
     if not most:
-        return Section(FAILURES, [f"{readable(name)}: no request has failed"])
+        return [f"{readable(name)}: no request has failed"]
     columns = [Column("label", CODE), Column("code", CODE), Column("message"), *numeric("failed")]
     rows = [
         (readable(label), readable(code) if code else _NONE, message or _NONE, f"{n:,}")
         for (label, code, message), n in most
     ]
     caption = f"{readable(name)}: failed requests, those of the warm-up as well"
-    return Section(FAILURES, (), [Table(caption, columns, rows, "cards")])
+    return [Table(caption, columns, rows, "cards")]
 
 
-def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> Section:
+def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> list[Shown]:
     """What was due and sent by now, and how late the requests of each label were."""
     if not samples.joins:
-        return Section(SCHEDULE, [f"{readable(name)}: it is not known when each request was due"])
+        return [f"{readable(name)}: it is not known when each request was due"]
     columns = [Column("requests of", CODE), *numeric("due", "answered", "not sent, or under way")]
-    rows = []
-    for labels, due, sent in samples.by_schedule():
-        rows.append((readable(labels), f"{due:,}", f"{sent:,}", f"{max(0, due - sent):,}"))
+    rows = [
+        (readable(labels), f"{due:,}", f"{sent:,}", f"{max(0, due - sent):,}")
+        for labels, due, sent in samples.by_schedule()
+    ]
     late = [Column("label", CODE), *numeric("p50, ms", "p99, ms", "most, ms")]
     lateness = [
         (_named(key), *_percentiles(it.lateness, (50, 99, 100)))
         for key, it in by_now.items()
         if it.lateness.total
     ]
-    tables = [
+    caption = f"{readable(name)}: lateness, from due until sent, since the warm-up"
+    return [
         Table(f"{readable(name)}: all since the start", columns, rows, "cards"),
-        Table(
-            f"{readable(name)}: lateness, from due until sent, since the warm-up",
-            late,
-            lateness[:MOST_LABELS],
-            "cards",
-        ),
+        Table(caption, late, lateness[:MOST_LABELS], "cards"),
     ]
-    return Section(SCHEDULE, (), tables)
 
 
-def workers(looks: Looks) -> Section:
+def workers(looks: Looks) -> list[Shown]:
     """The last look at each worker."""
     columns = [
         Column("worker", CODE),
@@ -212,35 +204,33 @@ def workers(looks: Looks) -> Section:
     rows = []
     for (app, worker), line in looks.items():
         rss = line.get("rss")
-        figures = (line.get(it) for it in ("cpu", "loopDelayP50", "loopDelayP95"))
-        cpu, *delays = (_NONE if it is None else format_number(it) for it in figures)
+        cpu, *delays = (_number(line.get(it)) for it in ("cpu", "loopDelayP50", "loopDelayP95"))
         memory = f"{rss / MIB:.0f}" if rss else _NONE
         restarts = str(line.get("restarts", _NONE))
         rows.append((f"{readable(app)} {worker}", cpu, memory, *delays, restarts))
     if not rows:
-        return Section(WORKERS, ["No worker has been seen yet, or none is watched"])
-    return Section(WORKERS, (), [Table("As last seen", columns, rows, "cards")])
+        return ["No worker has been seen yet, or none is watched"]
+    return [Table("As last seen", columns, rows, "cards")]
 
 
 def criteria(
     name: str, results: Sequence[CriterionResult], undecided: Sequence[str], at_s: float | None
-) -> Section:
+) -> list[Shown]:
     """What the last look decided. undecided: the criteria that wait for the first look, or for the
     end. at_s: when that look was, in seconds of measuring; None before it."""
     if not results and not undecided:
-        return Section(CRITERIA)
+        return []
     if at_s is None:
         rows = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
         columns = [Column("criterion", CODE), Column("verdict", VERDICT)]
-        caption = f"{readable(name)}: nothing has been decided yet"
-        return Section(CRITERIA, (), [Table(caption, columns, rows)] if rows else ())
+        return [Table(f"{readable(name)}: nothing has been decided yet", columns, rows)]
     table = criteria_table(results, has_looks=True)
     rows = [(*row, _needed(it)) for row, it in zip(table.rows, results, strict=True)]
     columns = [*table.columns, *numeric("samples, of about")]
     decided = [it for it in results if it.decides and it.verdict in (PASS, FAIL)]
     count = sum(it.decides for it in results)
     caption = f"{readable(name)} after {at_s:g} s of measuring: {len(decided)} of {count} decided"
-    return Section(CRITERIA, (), [Table(caption, columns, rows, "cards")])
+    return [Table(caption, columns, rows, "cards")]
 
 
 def _needed(it: CriterionResult) -> str:
@@ -251,37 +241,26 @@ def _needed(it: CriterionResult) -> str:
     return f"{it.samples:,} of {it.samples_needed:,} ({share})"
 
 
-def comparison(gate: Gate) -> Section:
+def comparison(gate: Gate) -> list[Shown]:
     """The intervals of each finding as of the last look."""
     if not gate.looks_s:
-        return Section(COMPARISON, ["The samples have not been looked at yet"])
-    columns = [
-        Column("label", CODE),
-        Column("metric"),
-        *numeric("base", "head", "change", "at least", "at most"),
-        Column("verdict", VERDICT),
-    ]
-    rows = []
-    for it in gate.findings:
-        effect = gate.settings.effect_of(it.metric, it.base)
-        ends = (words.change(it, each, effect) for each in (it.change, it.low, it.high))
-        sides = (words.value(it, each) for each in (it.base, it.head))
-        more = f"about {format_duration(it.more_s)} more" if it.more_s and not it.decided else ""
-        answer = TableCell(badge=words.verdict(it).replace("OPEN", OPEN), small=more)
-        rows.append((readable(it.label), it.metric, *sides, *ends, answer))
-    gating = [it for it in gate.findings if it.gates]
-    decided = sum(it.decided for it in gating)
+        return ["The samples have not been looked at yet"]
+    findings = [replace(it, label=readable(it.label)) for it in gate.findings]
+    decided = [it.decided for it in gate.findings if it.gates]
     caption = (
-        f"After {gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}: {decided} of "
-        f"{len(gating)} decided. Intervals hold at all looks together"
+        f"After {gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}: {sum(decided)} of "
+        f"{len(decided)} decided. Intervals hold at all looks together"
     )
-    return Section(COMPARISON, (), [Table(caption, columns, rows, "cards")])
+    return [findings_table(caption, findings, gate.settings)]
 
 
 def capacity(
-    name: str, position: str, trials: Sequence[Trial], limits: Sequence[Limit], of: Sequence[str]
-) -> Section:
-    """The trials of a search, the newest first. limits: parsed; of: as they were written."""
+    name: str, position: str, trials: Sequence[Trial], record: CapacityRecord
+) -> list[Shown]:
+    """The trials of a search, the newest first."""
+    line = f"{readable(name)}: {position}"
+    if not trials:
+        return [line]
     columns = [
         *numeric("trial"),
         Column("purpose"),
@@ -290,42 +269,24 @@ def capacity(
     ]
     rows = [
         (
-            str(it.ask.number),
-            it.ask.purpose,
-            *map(format_number, (it.ask.rate, it.achieved)),
-            f"{it.n:,}",
-            *(
-                _NONE if ms is None else format_number(ms)
-                for ms in (it.p50_ms, it.p95_ms, it.p99_ms)
-            ),
-            TableCell(badge=_outcome(it, limits)),
+            str(trial.ask.number),
+            trial.ask.purpose,
+            *map(format_number, (trial.ask.rate, trial.achieved)),
+            f"{trial.n:,}",
+            *map(_number, (trial.p50_ms, trial.p95_ms, trial.p99_ms)),
+            TableCell(badge=_outcome(trial, record.settings.limits)),
         )
-        for it in reversed(trials)
+        for trial in reversed(trials)
     ]
-    caption = f"{readable(name)}: trials within {' and '.join(of)}"
-    table = [Table(caption, columns, rows, "cards")] if rows else []
-    return Section(CAPACITY, [f"{readable(name)}: {position}"], table)
+    caption = f"{readable(name)}: trials within {' and '.join(record.limits)}"
+    return [line, Table(caption, columns, rows, "cards")]
 
 
-def _times(trial: Trial) -> tuple[float | None, ...]:
-    return trial.p50_ms, trial.p95_ms, trial.p99_ms
-
-
-def _outcome(trial: Trial, limits: Sequence[Limit]) -> str:
+def _outcome(trial: Trial, limits: tuple[Limit, ...]) -> str:
     if not trial.sound:
         return "not sound"
-    return PASS if trial.keeps(tuple(limits)) else FAIL
+    return PASS if trial.keeps(limits) else FAIL
 
 
-def joined(sections: Iterable[Section]) -> list[Section]:
-    """Those of all executions, one for each id, in the order of the page."""
-    found = [*sections]
-    return [
-        Section(
-            each,
-            [line for it in found if it.id == each for line in it.lines],
-            [table for it in found if it.id == each for table in it.tables],
-        )
-        for each in HEADINGS
-        if any(it.id == each for it in found)
-    ]
+def _number(value: float | None) -> str:
+    return _NONE if value is None else format_number(value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tollgate.base.text import one_line
 from tollgate.compare import words
-from tollgate.compare.model import IMPROVED, METRICS, Finding
+from tollgate.compare.model import IMPROVED, METRICS, Finding, GateSettings
 from tollgate.compare.power import Power
-from tollgate.compare.result import Comparison
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -46,7 +45,7 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
         yield [*words.sides(comparison.record)]
         if power := comparison.record.power:
             yield power_table(power)
-        yield findings_table("", found, comparison)
+        yield findings_table("", found, comparison.gate.settings, comparison.samples)
         noise = words.noise(comparison) if comparison.is_control else ()
         cpu = (it.line for it in comparison.cpu_by_label)
         yield [words.course(comparison), *words.processes(comparison), *cpu, *noise]
@@ -125,9 +124,14 @@ def _against_limit(it: CriterionResult) -> Bar:
 
 
 def findings_table(
-    caption: str, findings: Sequence[Finding], comparison: Comparison, scale: object = None
+    caption: str,
+    findings: Sequence[Finding],
+    settings: GateSettings,
+    samples: Mapping[str, tuple[int, int]] | None = None,
+    scale: object = None,
 ) -> Table:
-    """Head against base. scale: of the changes, where they are drawn: kit/bars.py: Ruler."""
+    """Head against base. samples: of base and of head by label, where they are shown. scale: of the
+    changes, where they are drawn: kit/bars.py: Ruler."""
     columns = [
         Column("label", CODE),
         Column("metric"),
@@ -136,7 +140,8 @@ def findings_table(
         *numeric("change", "at least", "at most"),
         Column("verdict", VERDICT),
     ]
-    return Table(caption, columns, [_finding(it, comparison) for it in findings], "cards", True)
+    rows = [_finding(it, settings, samples) for it in findings]
+    return Table(caption, columns, rows, "cards", is_grouped=True)
 
 
 def power_table(found: Sequence[Power]) -> Table:
@@ -165,12 +170,15 @@ def power_table(found: Sequence[Power]) -> Table:
     return Table("What this comparison can find, as known before the load", columns, rows, "cards")
 
 
-def _finding(it: Finding, comparison: Comparison) -> tuple[str | TableCell, ...]:
-    effect = words.effect_of(comparison, it)
-    base, head = comparison.samples.get(it.label, (0, 0))
-    verdict = words.verdict(it)
+def _finding(
+    it: Finding, settings: GateSettings, samples: Mapping[str, tuple[int, int]] | None
+) -> tuple[str | TableCell, ...]:
+    effect, verdict, small = settings.effect_of(it.metric, it.base), words.verdict(it), ""
+    if samples is not None:
+        base, head = samples.get(it.label, (0, 0))
+        small = f"{base:,} requests to base, {head:,} to head"
     return (
-        TableCell(it.label, small=f"{base:,} requests to base, {head:,} to head"),
+        TableCell(it.label, small=small),
         it.metric,
         words.value(it, it.base),
         words.value(it, it.head),

@@ -9,23 +9,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bzt.engine import Service
-
 from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
-from tollgate.gather.context import contexts
-from tollgate.samples.layout import JtlError
-from tollgate.taurus.shared import RunUnderWay, samples_of, under_way, was_ended
+from tollgate.taurus.onlooker import Onlooker
+from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
 
 if TYPE_CHECKING:
     from tollgate.export.live import LiveExport
 
 
-class Export(Service):
+class Export(Onlooker):
     """Reads the samples of each execution every few seconds, and has them sent."""
 
     def __init__(self) -> None:
@@ -48,43 +44,33 @@ class Export(Service):
         super().startup()
         known = under_way(self.engine)
         if self.wanted.metrics and known.manifest:
-            with self._harmless():
-                self._begin(Path(self.engine.artifacts_dir), known)
+            with self.harmless():
+                self._begin(known)
 
-    def _begin(self, run: Path, known: RunUnderWay) -> None:
+    def _begin(self, known: RunUnderWay) -> None:
         # OpenTelemetry takes a fifth of a second to import, from those alone who export.
         from tollgate.export.live import LiveExport
         from tollgate.export.otlp import Sender
 
-        sender = Sender(with_logs=self.wanted.logs, warn=self._warn)
-        self.export = LiveExport(run, known.manifest, sender, self._warn)
-        judged_with = contexts(run, known.manifest)
-        executors = self.engine.provisioning.executors
-        for executor, of in zip(executors, judged_with, strict=True):
-            self.export.follow(of, samples_of(self.engine, executor), known.remote is None)
+        sender = Sender(with_logs=self.wanted.logs, warn=self.warn)
+        run = Path(self.engine.artifacts_dir)
+        self.export = LiveExport(run, known.manifest, sender, self.warn)
+        for executor, context in self.executions():
+            self.export.follow(context, samples_of(self.engine, executor), known.remote is None)
         self.export.offer([started(known.manifest, time.time())])
 
-    def _warn(self, problem: str) -> None:
-        self.log.warning("export: %s; load and verdict do not depend on it", problem)
-
-    @contextmanager
-    def _harmless(self) -> Iterator[None]:
-        """Whatever goes wrong ends the export, and nothing else."""
-        try:
-            yield
-        except Exception as problem:
-            self.log.debug("export: failed", exc_info=True)
-            self._warn(str(problem) or repr(problem))
-            if self.export:
-                self.export.stop()
-            self.export = None
+    def stop(self) -> None:
+        """Send nothing more."""
+        if self.export:
+            self.export.stop()
+        self.export = None
 
     def check(self) -> bool:
         """Send what is new, if it is time to."""
         if self.export and time.monotonic() >= self.next_at:
             self.next_at = time.monotonic() + self.wanted.every_s
-            with self._harmless():
-                self._read()
+            with self.harmless():
+                self.read()
                 self.export.offer(self._ended_early())
         return super().check()
 
@@ -93,11 +79,10 @@ class Export(Service):
         the run is not judged yet."""
         super().shutdown()
         if self.export:
-            with self._harmless():
-                self._read()
+            with self.harmless():
+                self.read()
                 executors = self.engine.provisioning.executors
-                all_cut = self.engine.stopping_reason is not None
-                self.export.end([it.label for it in executors if all_cut or was_ended(it)])
+                self.export.end([it.label for it in executors if self.was_cut(it)])
                 rows = self.export.rows
                 for planned in under_way(self.engine).manifest.executions:
                     planned.exported = rows[planned.name]
@@ -106,16 +91,11 @@ class Export(Service):
         """Send the verdict."""
         super().post_process()
         if self.export:
-            with self._harmless():
+            with self.harmless():
                 events, judged = [*self._ended_early()], under_way(self.engine).judged
                 if judged:
                     events += verdict_events(judged.verdict, judged.record, time.time())
                 self.export.close(events)
-
-    def _read(self) -> None:
-        for executor in self.engine.provisioning.executors:
-            with suppress(JtlError):  # `verdict` says so
-                samples_of(self.engine, executor).advance()
 
     def _ended_early(self) -> Iterator[Event]:
         """Each execution once that a look or a criterion has ended."""

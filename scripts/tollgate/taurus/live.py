@@ -10,28 +10,29 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.gather.context import ExecutionContext, contexts
+from tollgate.gather.context import ExecutionContext
 from tollgate.gather.early_decisions import lag_of
 from tollgate.live import view
 from tollgate.live.state import LiveSamples
-from tollgate.live.view import Section, Snapshot
+from tollgate.live.view import Snapshot
 from tollgate.report.pages.kit.names import readable
 from tollgate.report.pages.kit.tones import tone
 from tollgate.report.pages.live.page import to_html
 from tollgate.report.pages.run import write as run_page
-from tollgate.samples.layout import JtlError
 from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.compare import Compare
+from tollgate.taurus.onlooker import Onlooker
 from tollgate.taurus.progress import position_of
-from tollgate.taurus.shared import RunUnderWay, is_running, samples_of, under_way, was_ended
+from tollgate.taurus.shared import RunUnderWay, is_running, samples_of, under_way
 from tollgate.taurus.stop_when_decided import StopWhenDecided
 from tollgate.workers.latest import FILE, LatestLooks
 
@@ -59,7 +60,7 @@ def is_wanted(environment: Mapping[str, str], on_terminal: bool) -> bool:
     return on_terminal and not given and not in_ci
 
 
-class Live(Service):
+class Live(Onlooker):
     """Follows the samples of each execution, and publishes what they show."""
 
     def __init__(self) -> None:
@@ -81,23 +82,26 @@ class Live(Service):
         super().startup()
         known = under_way(self.engine)
         if self.is_wanted and known.manifest:
-            with self._harmless():
-                self._begin(Path(self.engine.artifacts_dir), known)
+            with self.harmless():
+                self._begin(known)
                 print(f"Live: {self.server.url}", flush=True)
 
-    def _begin(self, run: Path, known: RunUnderWay) -> None:
+    def _begin(self, known: RunUnderWay) -> None:
         # aiohttp takes a moment to import, from those alone who see a page.
         from tollgate.live.server import LiveServer
 
-        self.looks = LatestLooks(run / FILE)
-        executors, judged_with = self.engine.provisioning.executors, contexts(run, known.manifest)
-        for executor, of in zip(executors, judged_with, strict=True):
-            planned = of.planned
-            given = of.plan, planned.warmup, planned.measured, known.remote is None
-            compare = self._other(Compare)
-            samples = LiveSamples(*given, compare.lag_s if compare else 0.0)
-            self.of[executor] = of, samples
-            samples_of(self.engine, executor).listen(samples.take, self._warn)
+        self.looks = LatestLooks(Path(self.engine.artifacts_dir) / FILE)
+        compare = self._other(Compare)
+        for executor, context in self.executions():
+            samples = LiveSamples(
+                context.plan,
+                context.planned.warmup,
+                context.planned.measured,
+                follows=known.remote is None,
+                lag_s=compare.lag_s if compare else 0.0,
+            )
+            self.of[executor] = context, samples
+            samples_of(self.engine, executor).listen(samples.take, self.warn)
         began = known.manifest.started[:16].replace("T", " ")
         page, policy = to_html(readable(known.manifest.kind), began, self._headings())
         self.server = LiveServer(page, policy)
@@ -117,25 +121,16 @@ class Live(Service):
     def _other(self, kind: type[Other]) -> Other | None:
         return next((it for it in self.engine.services if isinstance(it, kind)), None)
 
-    def _warn(self, problem: Exception) -> None:
-        said = str(problem) or repr(problem)
-        self.log.warning("live: %s; load and verdict do not depend on it", said)
-
-    @contextmanager
-    def _harmless(self) -> Iterator[None]:
-        """Whatever goes wrong ends the page, and nothing else."""
-        try:
-            yield
-        except Exception as problem:
-            self.log.debug("live: failed", exc_info=True)
-            self._warn(problem)
-            self._close()
-
-    def _close(self) -> None:
+    def stop(self) -> None:
+        """Close the page."""
         server, self.server = self.server, None
         if server:
             with suppress(Exception):  # its thread ends with the process in any case
                 server.close()
+
+    def read(self) -> None:
+        self.looks.advance()
+        super().read()
 
     def check(self) -> bool:
         """Read what is new, and show it to those who look."""
@@ -143,8 +138,8 @@ class Live(Service):
             is_seen, now = self.server.clients > 0, time.monotonic()
             if now - self.read_at >= (EVERY_S if is_seen else UNSEEN_S):
                 self.read_at = now
-                with self._harmless():
-                    self._read()
+                with self.harmless():
+                    self.read()
                     if is_seen:
                         self._publish(self._sentence())
         return super().check()
@@ -153,21 +148,20 @@ class Live(Service):
         """The load has ended: show the last of it."""
         super().shutdown()
         if self.server:
-            with self._harmless():
+            with self.harmless():
                 self._know_ends()
-                self._read()
-                is_cut = self.engine.stopping_reason is not None
+                self.read()
                 for executor, (_, samples) in self.of.items():
-                    samples.end(ran_out=not (is_cut or was_ended(executor)))
+                    samples.end(ran_out=not self.was_cut(executor))
                 self._publish("The load has ended, and the run is judged")
 
     def post_process(self) -> None:
         """Let the run's page take the place of this one."""
         super().post_process()
         if self.server:
-            with self._harmless():
+            with self.harmless():
                 self._end(Path(self.engine.artifacts_dir) / run_page.NAME)
-            self._close()
+            self.stop()
 
     def _end(self, report: Path) -> None:
         judged = under_way(self.engine).judged
@@ -178,12 +172,6 @@ class Live(Service):
         has_page = bool(judged) and report.is_file()
         last = Snapshot(said, answer, mark, self._sections(), True, has_page)
         self.server.end(last.to_json(), report if has_page else None)
-
-    def _read(self) -> None:
-        self.looks.advance()
-        for executor in self.of:
-            with suppress(JtlError):  # `verdict` says so
-                samples_of(self.engine, executor).advance()
 
     def _know_ends(self) -> None:
         """Count nothing behind the moments of decisions."""
@@ -208,35 +196,31 @@ class Live(Service):
         positions = [f"{readable(it.label)}: {position_of(self.engine, it)}" for it in running]
         return "; ".join(positions) or "Between two executions"
 
-    def _sections(self) -> list[Section]:
+    def _sections(self) -> view.Sections:
         self._know_ends()
-        found: list[Section] = []
-        for executor, (of, samples) in self.of.items():
-            found.append(self._criteria(executor, of))
+        sections = defaultdict(list)
+        for executor, (context, samples) in self.of.items():
+            sections[view.CRITERIA] += self._criteria(executor, context)
             if samples.newest_ms is not None:
-                found += view.execution(executor.label, samples)
-        found += [*self._comparison(), *self._trials(), view.workers(self.looks.of)]
-        return view.joined(found)
+                for name, shown in view.execution(executor.label, samples):
+                    sections[name] += shown
+        if (compare := self._other(Compare)) and compare.decider:
+            sections[view.COMPARISON] += view.comparison(compare.decider.gate)
+        if capacity := self._other(Capacity):
+            for executor, search in capacity.searches.items():
+                at = position_of(self.engine, executor) if is_running(executor) else "ended"
+                trials = (*search.ceilings, *search.trials)
+                sections[view.CAPACITY] += view.capacity(executor.label, at, trials, search.record)
+        sections[view.WORKERS] += view.workers(self.looks.of)
+        return sections
 
-    def _criteria(self, executor: Any, of: ExecutionContext) -> Section:
+    def _criteria(self, executor: Any, context: ExecutionContext) -> list[view.Shown]:
         deciding = self._other(StopWhenDecided)
         watch = deciding and deciding.watches.get(executor)
         if not watch:
-            undecided = [each.text for each in of.criteria if each.fail]
+            undecided = [criterion.text for criterion in context.criteria if criterion.fail]
             return view.criteria(executor.label, (), undecided, None)
-        last, undecided = watch.decider.last, watch.decider.open
+        last = watch.decider.last
         results = last.results if last else ()
         at_s = last.course.looks_s[-1] if last else None
-        return view.criteria(executor.label, results, undecided, at_s)
-
-    def _comparison(self) -> Iterator[Section]:
-        compare = self._other(Compare)
-        if compare and compare.decider:
-            yield view.comparison(compare.decider.gate)
-
-    def _trials(self) -> Iterator[Section]:
-        capacity = self._other(Capacity)
-        for executor, search in capacity.searches.items() if capacity else ():
-            at = position_of(self.engine, executor) if is_running(executor) else "ended"
-            trials, limits = (*search.ceilings, *search.trials), search.record.settings.limits
-            yield view.capacity(executor.label, at, trials, limits, search.record.limits)
+        return view.criteria(executor.label, results, watch.decider.open, at_s)

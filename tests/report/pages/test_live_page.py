@@ -14,7 +14,7 @@ from support.growing_jtl import GrowingRun
 from tollgate.live import view
 from tollgate.live.server import LiveServer
 from tollgate.live.state import LiveSamples
-from tollgate.live.view import HEADINGS, Section, Snapshot
+from tollgate.live.view import HEADINGS, Snapshot
 from tollgate.report.pages.live.page import to_html
 from tollgate.report.pages.run import write as run_page
 from tollgate.report.table import CODE, Column, Table, TableCell, numeric
@@ -71,7 +71,7 @@ def assert_accessible(page):
 def snapshot(sentence, rows, **more):
     columns = [Column("label", CODE), *numeric("requests")]
     table = Table("fork, since the warm-up", columns, rows, "cards")
-    return Snapshot(sentence, sections=[Section(view.REQUESTS, (), [table])], **more).to_json()
+    return Snapshot(sentence, sections={view.REQUESTS: [table]}, **more).to_json()
 
 
 def test_a_label_that_is_markup_is_text_and_the_focus_stays_where_it_was(server, window):
@@ -131,14 +131,15 @@ def test_figures_at_the_end_are_on_the_page(server, window, tmp_path):
     page = window()
     for _ in run.grow(6):
         if live.newest_ms is not None:
-            sections = [*view.execution("fork", live)]
+            sections = dict(view.execution("fork", live))
             server.publish(Snapshot("running", sections=sections).to_json())
     live.end(ran_out=True)
-    sections = [*view.execution("fork", live)]
+    sections = dict(view.execution("fork", live))
     server.publish(Snapshot("all is there", sections=sections).to_json())
     page.tell("until", "all is there")
     text = page.tell("look")["text"]
-    for row in sections[0].tables[0].rows:
+    (table,) = sections[view.REQUESTS]
+    for row in table.rows:
         for cell in row[1:]:
             assert str(cell) in text
     assert_accessible(page)

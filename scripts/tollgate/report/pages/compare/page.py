@@ -180,7 +180,8 @@ def _findings(caption: str, findings: Sequence[Finding], comparison: Comparison)
     ends = [end for it in findings for end in (it.low, it.change, it.high) if end is not None]
     if any(map(scale.side, ends)):
         caption += " An arrow points to what lies beyond the scale."
-    return findings_table(caption, findings, comparison, scale)
+    settings, samples = comparison.gate.settings, comparison.samples
+    return findings_table(caption, findings, settings, samples, scale)
 
 
 def _round(step: float) -> float:

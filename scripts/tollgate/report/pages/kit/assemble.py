@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -23,7 +22,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from typing_extensions import Self
 
-from tollgate.base.text import UserError, format_duration, format_interval, one_line
+from tollgate.base.text import (
+    UserError,
+    format_duration,
+    format_interval,
+    json_without_markup,
+    one_line,
+)
 from tollgate.compare import words as compare_words
 from tollgate.compare.profile import words as profile_words
 from tollgate.install import tools
@@ -100,12 +105,8 @@ class Contents:
         return len(self._charts) - 1
 
     def data(self) -> Markup:
-        """All charts for page.js. Within a script element no entity is one: nothing in there may
-        look like a tag's beginning."""
-        text = json.dumps(self._charts, allow_nan=False, separators=(",", ":"))
-        for special in "<>&":
-            text = text.replace(special, f"\\u{ord(special):04x}")
-        return Markup(text)  # noqa: S704
+        """All charts for page.js."""
+        return Markup(json_without_markup(self._charts))  # noqa: S704
 
 
 @dataclass(frozen=True)
