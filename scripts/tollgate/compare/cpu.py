@@ -208,13 +208,13 @@ def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes | None) -> CpuChange:
     luck = _luck(levels, cpu.workers)
     error, freedom = joined(error_of_steps(summed, seconds // COSINE_S), luck)
     middle = float(expected.sum() / answers.sum())
-    sides, value = (base * middle, head * middle), math.log(head / base)
-    found = LogRatio(CPU, *sides, value, error, freedom, lasting=luck[0] / error)
+    value, lasting = math.log(head / base), luck[0] / error
+    change = LogRatio(CPU, base * middle, head * middle, value, error, freedom, lasting=lasting)
     spread = None
     if processes > 1:
         ratios = np.expm1(levels - math.log(base)).tolist()
         spread = ProcessSpread(ALL_LABELS, CPU, tuple(ratios[0::2]), tuple(ratios[1::2]))
-    return CpuChange(found, spread)
+    return CpuChange(change, spread)
 
 
 def _unknown(note: str) -> CpuChange:

@@ -74,10 +74,11 @@ def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
     small: `coarse`, by the share of the rows that are compared by it.
     """
     sides = blocks.requests
-    if note := cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND, is_tossed):
-        return LogRatio(TYPICAL, *map(_mean, sides), note=note)
-    if not all(it.elapsed_ms.any() for it in sides):
-        return LogRatio(TYPICAL, *map(_mean, sides), note=NO_TIME)
+    note = cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND, is_tossed)
+    if not note and not all(side.elapsed_ms.any() for side in sides):
+        note = NO_TIME
+    if note:
+        return LogRatio(TYPICAL, base=_mean(sides[0]), head=_mean(sides[1]), note=note)
     found = off_level(sides, FEWEST_OF_ROW)
     first, of_all = len(sides[0].row), found.weight.mean()
     each = (found.off[:first] / of_all, found.off[first:] / of_all)
