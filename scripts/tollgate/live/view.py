@@ -98,8 +98,8 @@ def _cell(cell: str | TableCell) -> dict[str, str]:
     if isinstance(cell, str):
         return {"text": one_line(cell)}
     parts = {"text": cell.text, "badge": cell.badge, "note": cell.note, "small": cell.small}
-    found = {name: one_line(it) for name, it in parts.items() if it}
-    return found | ({"tone": tone(cell.badge), "title": cell.title} if cell.badge else {})
+    shown = {name: one_line(text) for name, text in parts.items() if text}
+    return shown | ({"tone": tone(cell.badge), "title": cell.title} if cell.badge else {})
 
 
 ByNow = Mapping[Key, LabelByNow]
@@ -129,19 +129,18 @@ def requests(name: str, by_now: ByNow, measured_s: float) -> list[Shown]:
     return [*lines, Table(caption, columns, rows, "cards")]
 
 
-def _label(key: Key, it: LabelByNow, measured_s: float) -> tuple[str | TableCell, ...]:
+def _label(key: Key, label: LabelByNow, measured_s: float) -> tuple[str | TableCell, ...]:
     kind = "transaction, " if key.is_transaction else ""
-    basis = kind + ("response time" if it.responds else "service time")
-    last_s = min(LAST_S, measured_s)
+    basis = kind + ("response time" if label.responds else "service time")
     return (
         TableCell(_named(key), note=basis),
-        f"{it.sent.total:,}",
-        f"{it.sent.errors:,}",
-        _rate(it.sent.total, measured_s),
-        *_percentiles(it.times),
-        f"{it.sent_last.errors:,}",
-        _rate(it.sent_last.total, last_s),
-        *_percentiles(it.times_last),
+        f"{label.sent.total:,}",
+        f"{label.sent.errors:,}",
+        _rate(label.sent.total, measured_s),
+        *_percentiles(label.times),
+        f"{label.sent_last.errors:,}",
+        _rate(label.sent_last.total, min(LAST_S, measured_s)),
+        *_percentiles(label.times_last),
     )
 
 
@@ -183,9 +182,9 @@ def schedule(name: str, samples: LiveSamples, by_now: ByNow) -> list[Shown]:
     ]
     late = [Column("label", CODE), *numeric("p50, ms", "p99, ms", "most, ms")]
     lateness = [
-        (_named(key), *_percentiles(it.lateness, (50, 99, 100)))
-        for key, it in by_now.items()
-        if it.lateness.total
+        (_named(key), *_percentiles(label.lateness, (50, 99, 100)))
+        for key, label in by_now.items()
+        if label.lateness.total
     ]
     caption = f"{readable(name)}: lateness, from due until sent, since the warm-up"
     return [

@@ -113,10 +113,12 @@ class GrowingSamples(ABC, Generic[Kept]):
         self._begin(*starts)
         self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
         side = "coalesce(TRY_CAST(coin AS INTEGER) % 2, -1)" if "coin" in new.layout else "-1"
-        found = new.rows(_SERIES.format(side=side))
-        self._find_places({(it[0], it[4]) for it in found if not it[1]})
+        rows = new.rows(_SERIES.format(side=side))
+        self._find_places(
+            {(label, sender) for label, is_sum, _, _, sender, *_ in rows if not is_sum}
+        )
         arrived: list[list[Arrived]] = [[] for _ in self.joins]
-        for *key, thread_group, start_ms, elapsed_ms, thread, size in found:
+        for *key, thread_group, start_ms, elapsed_ms, thread, size in rows:
             number = self._number(Key(*key))
             start_ms, elapsed_ms = np.array(start_ms, np.int64), np.array(elapsed_ms, np.int64)
             self.rows += len(elapsed_ms)

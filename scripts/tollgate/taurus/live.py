@@ -165,12 +165,12 @@ class Live(Onlooker):
 
     def _end(self, report: Path) -> None:
         judged = under_way(self.engine).judged
-        said, answer, mark = "The run has ended without a verdict", "ended", "bad"
+        sentence, answer, mark = "The run has ended without a verdict", "ended", "bad"
         if judged:
-            said, answer = run_page.sentence(judged.verdict), judged.verdict.verdict
+            sentence, answer = run_page.sentence(judged.verdict), judged.verdict.verdict
             mark = tone(answer)
         has_page = bool(judged) and report.is_file()
-        last = Snapshot(said, answer, mark, self._sections(), True, has_page)
+        last = Snapshot(sentence, answer, mark, self._sections(), True, has_page)
         self.server.end(last.to_json(), report if has_page else None)
 
     def _know_ends(self) -> None:
