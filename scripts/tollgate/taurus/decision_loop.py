@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bzt.engine import EngineModule
+from bzt.engine import Engine, EngineModule
 
 from tollgate.gather.context import ExecutionContext, contexts
 from tollgate.samples.layout import JtlError
@@ -14,18 +14,21 @@ from tollgate.samples.watch import SampleWatch
 from tollgate.taurus.shared import is_running, samples_of, under_way
 
 
+def with_contexts(engine: Engine) -> Iterator[tuple[Any, ExecutionContext]]:
+    """Each executor with what its samples are judged with, by what `verdict` has recorded."""
+    judged_with = contexts(Path(engine.artifacts_dir), under_way(engine).manifest)
+    return zip(engine.provisioning.executors, judged_with, strict=True)
+
+
 def watches(
     module: EngineModule, decider_of: Callable[[ExecutionContext], Any]
 ) -> dict[Any, SampleWatch]:
-    """What follows the samples of each executor for which there is a decider, by what `verdict` has
-    recorded."""
-    run, executors = Path(module.engine.artifacts_dir), module.engine.provisioning.executors
-    judged_with = contexts(run, under_way(module.engine).manifest)
-    found = {}
-    for executor, each in zip(executors, judged_with, strict=True):
-        if decider := decider_of(each):
-            found[executor] = SampleWatch(decider, samples_of(module.engine, executor))
-    return found
+    """What follows the samples of each executor for which there is a decider."""
+    return {
+        executor: SampleWatch(decider, samples_of(module.engine, executor))
+        for executor, context in with_contexts(module.engine)
+        if (decider := decider_of(context))
+    }
 
 
 def decisions(

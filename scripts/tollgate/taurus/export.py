@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
+from tollgate.taurus.decision_loop import with_contexts
 from tollgate.taurus.onlooker import Onlooker
 from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
 
@@ -55,7 +56,7 @@ class Export(Onlooker):
         sender = Sender(with_logs=self.wanted.logs, warn=self.warn)
         run = Path(self.engine.artifacts_dir)
         self.export = LiveExport(run, known.manifest, sender, self.warn)
-        for executor, context in self.executions():
+        for executor, context in with_contexts(self.engine):
             self.export.follow(context, samples_of(self.engine, executor), known.remote is None)
         self.export.offer([started(known.manifest, time.time())])
 

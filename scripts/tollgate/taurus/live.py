@@ -30,6 +30,7 @@ from tollgate.report.pages.live.page import to_html
 from tollgate.report.pages.run import write as run_page
 from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.compare import Compare
+from tollgate.taurus.decision_loop import with_contexts
 from tollgate.taurus.onlooker import Onlooker
 from tollgate.taurus.progress import position_of
 from tollgate.taurus.shared import RunUnderWay, is_running, samples_of, under_way
@@ -92,7 +93,7 @@ class Live(Onlooker):
 
         self.looks = LatestLooks(Path(self.engine.artifacts_dir) / FILE)
         compare = self._other(Compare)
-        for executor, context in self.executions():
+        for executor, context in with_contexts(self.engine):
             samples = LiveSamples(
                 context.plan,
                 context.planned.warmup,

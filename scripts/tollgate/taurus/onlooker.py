@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from bzt.engine import Service
 
-from tollgate.gather.context import ExecutionContext, contexts
 from tollgate.samples.layout import JtlError
-from tollgate.taurus.shared import samples_of, under_way, was_ended
+from tollgate.taurus.shared import samples_of, was_ended
 
 
 class Onlooker(Service):
@@ -37,11 +35,6 @@ class Onlooker(Service):
     @property
     def name(self) -> str:
         return type(self).__name__.lower()
-
-    def executions(self) -> Iterator[tuple[Any, ExecutionContext]]:
-        """Each executor with what its samples are judged with."""
-        judged_with = contexts(Path(self.engine.artifacts_dir), under_way(self.engine).manifest)
-        return zip(self.engine.provisioning.executors, judged_with, strict=True)
 
     def read(self) -> None:
         """Take in the samples that are new."""
