@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base.text import UserError
-from tollgate.export.metrics import Looks, Metric, metrics_of
+from tollgate.export.metrics import Metric, metrics_of
 from tollgate.export.totals import Totals
 from tollgate.gather.context import contexts
 from tollgate.record.manifest import Execution, Manifest, check_seal
 from tollgate.samples.store import Store, open_store
-from tollgate.workers.latest import FILE
+from tollgate.workers.latest import FILE, LatestLooks, Looks
 
 #: Seconds between two points, at least; points of an execution, at most.
 SHORTEST_S, MOST_POINTS = 5.0, 200
@@ -88,22 +88,15 @@ class Finished:
             from_ms = to_ms
 
 
-class _Looks:
+class _Looks(LatestLooks):
     """The last look at each worker until a moment; moments only go on."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        self._next = 0
-        self._of: dict = {}
+        super().__init__(path)
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        self._lines = deque(text.splitlines())
 
     def until(self, at_s: float) -> Looks:
-        while self._next < len(self._lines):
-            # The watcher may have been killed in the middle of one.
-            with suppress(ValueError, TypeError, LookupError, RecursionError):
-                line = json.loads(self._lines[self._next])
-                if line["time"] > 1000 * at_s:
-                    break
-                if "event" not in line:
-                    self._of[line["app"], line["worker"]] = line
-            self._next += 1
-        return dict(self._of)
+        while self._lines and self.take(self._lines[0], 1000 * at_s):
+            self._lines.popleft()
+        return dict(self.of)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,15 @@ class LatestLooks:
             return
         self._read += len(new)
         *lines, self._half = (self._half + new).split(b"\n")
-        for text in lines:
-            try:
-                line = json.loads(text)
-                self.of |= {} if "event" in line else {(line["app"], line["worker"]): line}
-            except (ValueError, TypeError, KeyError):
-                continue
+        for line in lines:
+            self.take(line)
+
+    def take(self, text: bytes | str, until_ms: float = math.inf) -> bool:
+        """Take in a line, unless it is of a later time (epoch ms); whether it is not."""
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            line = json.loads(text)
+            if line["time"] > until_ms:
+                return False
+            if "event" not in line:
+                self.of[line["app"], line["worker"]] = line
+        return True
