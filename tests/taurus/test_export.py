@@ -1,71 +1,23 @@
 """The service `export`: from the standard variables to what verdict.json and the page say."""
 
 import json
-import logging
 import subprocess
 import sys
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from support.archived import unpacked
 from support.collector import collecting, free_port
 from support.command import tollgate
-from support.growing_jtl import GrowingRun
+from support.onlooked_run import OnlookedRun
 from tollgate.export import events, live
 from tollgate.export.wanted import Wanted, wanted
-from tollgate.record import manifest
 from tollgate.report.pages.run import write as run_page
 from tollgate.taurus.export import Export
-from tollgate.taurus.shared import RunUnderWay
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 METRICS = "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"
-
-
-class Executor(SimpleNamespace):
-    __hash__ = object.__hash__
-
-
-class Run:
-    """A run of the archive with the service in it, whose samples come once more."""
-
-    def __init__(self, folder):
-        self.folder, self.grown = folder, GrowingRun(folder)
-        self.record = self.grown.record
-        executors = [
-            Executor(
-                label=it.planned.name,
-                kpi_jtl=str(folder / it.planned.jtl),
-                is_over=it.planned.decided_s is not None,
-                stop_requested_at=it.planned.stop_requested_at,
-            )
-            for it in self.grown.of
-        ]
-        self.service = Export()
-        self.service.log = logging.getLogger("export")
-        self.service.engine = SimpleNamespace(
-            artifacts_dir=str(folder),
-            stopping_reason=None,
-            provisioning=SimpleNamespace(executors=executors),
-            run_under_way=RunUnderWay(manifest=self.record),
-        )
-        self.known = self.service.engine.run_under_way
-
-    def go(self):
-        """To its end and its verdict."""
-        self.service.prepare()
-        self.service.startup()
-        self.grown.samples = list(self.known.samples.values()) or self.grown.samples
-        for _ in self.grown.grow(4):
-            self.service.next_at = 0.0
-            self.service.check()
-        self.service.shutdown()
-        manifest.write(self.record, self.folder)
-        self.known.judged = run_page.judged(self.folder, self.record)
-        self.service.post_process()
-        return self
 
 
 @pytest.fixture
@@ -77,14 +29,14 @@ def run(tmp_path, monkeypatch):
             monkeypatch.delenv(each, raising=False)
         for each, value in variables.items():
             monkeypatch.setenv(each, value)
-        return Run(unpacked(name, tmp_path))
+        return OnlookedRun(unpacked(name, tmp_path), Export())
 
     return of
 
 
 def test_verdict_json_and_the_page_say_how_many_samples_of_how_many_were_exported(run):
     with collecting() as collector:
-        made = run("check-pass", **{ENDPOINT: collector.url}).go()
+        made = run("check-pass", **{ENDPOINT: collector.url}).begin().go()
     code, out, _ = tollgate("judge", "--json", made.folder)
     assert code == 0
     for place, execution in enumerate(json.loads(out)["executions"]):
@@ -97,7 +49,7 @@ def test_verdict_json_and_the_page_say_how_many_samples_of_how_many_were_exporte
 
 def test_decisions_and_the_verdict_are_events_with_their_times(run):
     with collecting() as collector:
-        made = run("check-fail", **{ENDPOINT: collector.url}).go()
+        made = run("check-fail", **{ENDPOINT: collector.url}).begin().go()
     names = [it.event_name for it in collector.events]
     criteria = [it for each in made.known.judged.verdict.executions for it in each.criteria]
     assert names[0] == events.STARTED
@@ -111,7 +63,7 @@ def test_decisions_and_the_verdict_are_events_with_their_times(run):
 
 def test_a_decision_of_a_look_has_the_moment_of_the_look(run):
     with collecting() as collector:
-        made = run("looks-pass", **{ENDPOINT: collector.url}).go()
+        made = run("looks-pass", **{ENDPOINT: collector.url}).begin().go()
     ends = [it.began + it.warmup + it.decided_s for it in made.record.executions]
     decided = [it for it in collector.events if it.event_name == events.DECIDED]
     assert decided
@@ -122,7 +74,7 @@ def test_a_decision_of_a_look_has_the_moment_of_the_look(run):
 
 def test_findings_of_a_comparison_are_decisions_too(run):
     with collecting() as collector:
-        made = run("compare-fail", **{ENDPOINT: collector.url}).go()
+        made = run("compare-fail", **{ENDPOINT: collector.url}).begin().go()
     (judged,) = made.known.judged.verdict.executions
     findings = judged.comparison.gate.findings
     told = [
@@ -140,7 +92,7 @@ def test_a_collector_that_is_gone_changes_no_verdict_and_the_difference_is_told(
     monkeypatch.setattr(live, "FLUSH_S", 0.5)
     monkeypatch.setattr(live, "ONCE_MORE_S", 0.1)
     url = f"http://127.0.0.1:{free_port()}"
-    made = run("check-pass", **{ENDPOINT: url, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}).go()
+    made = run("check-pass", **{ENDPOINT: url, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}).begin().go()
     code, out, _ = tollgate("judge", "--json", made.folder)
     told = json.loads(out)
     assert (code, told["verdict"]) == (0, "PASS")
@@ -154,7 +106,7 @@ def test_a_collector_that_is_gone_changes_no_verdict_and_the_difference_is_told(
 
 def test_metrics_alone_have_no_events(run):
     with collecting() as collector:
-        run("plan", **{METRICS: f"{collector.url}/v1/metrics"}).go()
+        run("plan", **{METRICS: f"{collector.url}/v1/metrics"}).begin().go()
     assert collector.messages > 0
     assert collector.events == []
 
@@ -162,7 +114,7 @@ def test_metrics_alone_have_no_events(run):
 def test_an_export_that_breaks_ends_alone(run, monkeypatch, caplog):
     monkeypatch.setattr(live.LiveExport, "end", lambda *_: 1 / 0)
     with collecting() as collector:
-        made = run("plan", **{ENDPOINT: collector.url}).go()
+        made = run("plan", **{ENDPOINT: collector.url}).begin().go()
     assert made.record.executions[0].exported is None
     assert made.known.judged.verdict.verdict == "PASS"
     said = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
@@ -181,7 +133,7 @@ OFF = [
 @pytest.mark.parametrize("variables", OFF)
 def test_without_being_asked_or_by_another_protocol_a_run_exports_nothing(run, variables):
     before = set(threading.enumerate())
-    made = run("plan", **variables).go()
+    made = run("plan", **variables).begin().go()
     assert made.service.export is None
     assert made.record.executions[0].exported is None
     assert made.known.samples == {}

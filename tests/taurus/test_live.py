@@ -2,30 +2,22 @@
 
 import asyncio
 import json
-import logging
 import os
 import re
 import sys
 import threading
 from contextlib import suppress
-from types import SimpleNamespace
 
 import aiohttp
 import pytest
 from bzt import TaurusConfigError
 
 from support.archived import unpacked
-from support.growing_jtl import GrowingRun
+from support.onlooked_run import OnlookedRun
 from tollgate.live.state import LiveSamples
-from tollgate.report.pages.run import write as run_page
 from tollgate.taurus.live import Live, is_wanted
-from tollgate.taurus.shared import RunUnderWay
 
 ADDRESS = re.compile(r"^Live: (http://127\.0\.0\.1:\d+/[\w-]+/)\r?$", re.MULTILINE)
-
-
-class Executor(SimpleNamespace):
-    __hash__ = object.__hash__
 
 
 class Terminal:
@@ -55,51 +47,6 @@ def terminal(monkeypatch):
     yield made
     made.stream.close()
     os.close(made.ours)
-
-
-class Run:
-    """A run of the archive with the service in it, whose samples come once more."""
-
-    def __init__(self, folder):
-        self.folder, self.grown = folder, GrowingRun(folder)
-        self.known = RunUnderWay(manifest=self.grown.record)
-        ended = SimpleNamespace(poll=lambda: 0)
-        executors = [
-            Executor(
-                label=it.planned.name,
-                kpi_jtl=str(folder / it.planned.jtl),
-                process=ended,
-                is_over=False,
-                stop_requested_at=None,
-            )
-            for it in self.grown.of
-        ]
-        self.service = Live()
-        self.service.log = logging.getLogger("live")
-        self.service.engine = SimpleNamespace(
-            artifacts_dir=str(folder),
-            services=[self.service],
-            provisioning=SimpleNamespace(executors=executors),
-            run_under_way=self.known,
-            stopping_reason=None,
-        )
-
-    def begin(self):
-        self.service.prepare()
-        self.service.startup()
-        self.grown.samples = list(self.known.samples.values()) or self.grown.samples
-        return self
-
-    def go(self):
-        """To its end and its verdict."""
-        for _ in self.grown.grow(4):
-            self.service.read_at = 0.0
-            self.service.check()
-        self.service.shutdown()
-        self.known.judged = run_page.judged(self.folder, self.grown.record)
-        run_page.write(self.folder, self.known.judged)
-        self.service.post_process()
-        return self
 
 
 class Viewer(threading.Thread):
@@ -132,7 +79,7 @@ def tables_of(snapshot, name):
 
 
 def test_at_a_terminal_a_run_shows_what_it_measures_and_at_the_end_its_own_page(tmp_path, terminal):
-    run = Run(unpacked("check-pass", tmp_path))
+    run = OnlookedRun(unpacked("check-pass", tmp_path), Live())
     (url,) = ADDRESS.findall(terminal.begin(run))
     viewer = Viewer(url)
     run.go()
@@ -155,7 +102,7 @@ def count_of(row):
 
 
 def test_the_decision_of_a_look_ends_what_is_counted(tmp_path, terminal):
-    run = Run(unpacked("looks-pass", tmp_path))
+    run = OnlookedRun(unpacked("looks-pass", tmp_path), Live())
     viewer = Viewer(ADDRESS.findall(terminal.begin(run))[0])
     run.go()
     viewer.join(30)
@@ -166,7 +113,7 @@ def test_the_decision_of_a_look_ends_what_is_counted(tmp_path, terminal):
 
 
 def test_a_run_that_nobody_watches_ends_as_any_other(tmp_path, terminal):
-    run = Run(unpacked("plan", tmp_path))
+    run = OnlookedRun(unpacked("plan", tmp_path), Live())
     assert ADDRESS.search(terminal.begin(run))
     run.go()
     assert run.service.server is None
@@ -175,7 +122,7 @@ def test_a_run_that_nobody_watches_ends_as_any_other(tmp_path, terminal):
 
 def test_a_page_that_breaks_ends_alone(tmp_path, terminal, monkeypatch, caplog):
     monkeypatch.setattr(LiveSamples, "by_now", lambda _: 1 / 0)
-    run = Run(unpacked("plan", tmp_path))
+    run = OnlookedRun(unpacked("plan", tmp_path), Live())
     assert ADDRESS.search(terminal.begin(run))
     run.go()
     assert run.known.judged.verdict.verdict == "PASS"
@@ -191,7 +138,7 @@ def nothing_is_open(run):
 
 def test_without_a_terminal_nothing_is_opened(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("CI", raising=False)
-    run = Run(unpacked("plan", tmp_path)).begin()
+    run = OnlookedRun(unpacked("plan", tmp_path), Live()).begin()
     nothing_is_open(run)
     assert capsys.readouterr().out == ""
 
@@ -202,7 +149,7 @@ def test_in_ci_and_switched_off_nothing_is_opened_on_a_terminal_either(
 ):
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    run = Run(unpacked("plan", tmp_path))
+    run = OnlookedRun(unpacked("plan", tmp_path), Live())
     assert terminal.begin(run) == ""
     nothing_is_open(run)
 
