@@ -12,7 +12,7 @@ from support.archived import ARCHIVE, unpacked
 from support.growing_jtl import GrowingRun
 from tollgate.gather import evidence
 from tollgate.live import state
-from tollgate.live.state import OTHER_FAILURES, LiveSamples, Window, WindowTimes
+from tollgate.live.state import OTHER_FAILURES, JudgedWindow, LiveSamples, WindowTimes
 from tollgate.schedule.growing_samples import OTHERS
 
 #: By timers in two executions, with criteria of all kinds, ended by looks, by an open model, and a
@@ -139,7 +139,7 @@ def test_labels_more_than_fit_are_counted_together(tmp_path, monkeypatch):
 
 
 def test_ten_minutes_at_a_thousand_a_second_are_kept_as_counts():
-    times, window, chosen = WindowTimes(), Window(5.0), np.random.default_rng(1)
+    times, window, chosen = WindowTimes(), JudgedWindow(5.0), np.random.default_rng(1)
     everything = []
     for second in range(600):
         begin_ms = np.full(1000, 1000 * second)
@@ -157,7 +157,7 @@ def test_ten_minutes_at_a_thousand_a_second_are_kept_as_counts():
 
 
 def test_the_last_seconds_are_of_what_ended_in_them():
-    times, window = WindowTimes(), Window(0.0)
+    times, window = WindowTimes(), JudgedWindow(0.0)
     begin_ms, took_ms = np.array([1000, 2000, 9000]), np.array([500, 7900, 950])
     times.keep(begin_ms, begin_ms + took_ms, took_ms)
     assert times.last(window, 5000).order_statistics([1, 2]).tolist() == [950, 7900]
@@ -167,7 +167,7 @@ def test_the_last_seconds_are_of_what_ended_in_them():
 def test_what_began_behind_a_decision_or_ended_behind_its_look_is_not_counted():
     times, begin_ms = WindowTimes(), np.array([4000, 5000, 14_000, 15_000])
     times.keep(begin_ms, np.array([4100, 5100, 99_000, 15_100]), np.ones(4))
-    times.settle(-math.inf, Window(5.0))
-    assert times.all(Window(5.0)).total == 3
-    assert times.all(Window(5.0, 15.0)).total == 2
-    assert times.all(Window(5.0, 15.0, 20_000)).total == 1
+    times.settle(-math.inf, JudgedWindow(5.0))
+    assert times.all(JudgedWindow(5.0)).total == 3
+    assert times.all(JudgedWindow(5.0, 15.0)).total == 2
+    assert times.all(JudgedWindow(5.0, 15.0, 20_000)).total == 1

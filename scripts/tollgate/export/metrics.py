@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tollgate.export.totals import Totals
-from tollgate.schedule.growing_samples import SIDES, Key, Series
+from tollgate.schedule.growing_samples import SIDES, Key, SampleSeries
 from tollgate.stats.exponential import Exponential
 from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
@@ -140,7 +140,9 @@ def metrics_of(executions: Sequence[Totals], looks: Looks) -> list[Metric]:
     return [it for it in found if it.points]
 
 
-def _of_series(executions: Iterable[Totals], value: Callable[[Series], Any]) -> Iterator[Point]:
+def _of_series(
+    executions: Iterable[Totals], value: Callable[[SampleSeries], Any]
+) -> Iterator[Point]:
     for totals in executions:
         for series in totals.series:
             yield {"tollgate.execution": totals.name, **_attributes(series.key)}, value(series)

@@ -18,7 +18,7 @@ import numpy as np
 
 from tollgate.plan.model import Plan
 from tollgate.samples.store import Store
-from tollgate.schedule.growing_samples import GrowingSamples, Key, Series
+from tollgate.schedule.growing_samples import GrowingSamples, Key, SampleSeries
 from tollgate.schedule.join import Floats, Ints
 from tollgate.stats.counts import Counts
 
@@ -36,7 +36,7 @@ _FAILURES = """SELECT label, code, failure, count(*) FROM samples
     WHERE NOT ok AND NOT is_transaction{until} GROUP BY ALL"""
 
 
-class Window(NamedTuple):
+class JudgedWindow(NamedTuple):
     """What is judged of samples. from_s, to_s: seconds since JMeter began in which they begin, or
     are due. seen_ms: up to when they have ended; origin_ms: when JMeter began (both epoch ms)."""
 
@@ -58,7 +58,7 @@ class WindowTimes:
     def keep(self, begin_ms: Ints | Floats, end_ms: Ints, time_ms: Ints) -> None:
         self._parts.append((begin_ms, end_ms, time_ms))
 
-    def settle(self, before_ms: float, window: Window) -> None:
+    def settle(self, before_ms: float, window: JudgedWindow) -> None:
         """Keep of samples that ended before then their counts alone."""
         begin_ms, end_ms, time_ms = self._newest(window)
         is_old = end_ms < before_ms
@@ -66,17 +66,17 @@ class WindowTimes:
             self._old += self._counts(time_ms[is_old])
         self._parts = [(begin_ms[~is_old], end_ms[~is_old], time_ms[~is_old])]
 
-    def all(self, window: Window) -> Counts:
+    def all(self, window: JudgedWindow) -> Counts:
         """Those of the window, as if all had begun in second 0."""
         *_, time_ms = self._newest(window)
         return self._old + self._counts(time_ms)
 
-    def last(self, window: Window, after_ms: float) -> Counts:
+    def last(self, window: JudgedWindow, after_ms: float) -> Counts:
         """Those of them that ended after then, at most KEPT_MS ago."""
         _, end_ms, time_ms = self._newest(window)
         return self._counts(time_ms[end_ms > after_ms])
 
-    def _newest(self, window: Window) -> tuple[Floats, Ints, Ints]:
+    def _newest(self, window: JudgedWindow) -> tuple[Floats, Ints, Ints]:
         empty = [np.zeros(0, np.int64)] * 3
         begin_ms, end_ms, time_ms = map(np.concatenate, zip(empty, *self._parts, strict=True))
         begin_s = np.floor((begin_ms - window.origin_ms) / 1000)
@@ -120,7 +120,7 @@ class LiveSamples(GrowingSamples[WindowTimes]):
         """measured_s: seconds that are judged behind the warm-up, 0 where the load knows its own
         end. follows: see GrowingSamples. lag_s: from the moment of a look until it is made."""
         super().__init__(plan, follows)
-        self.window = Window(warmup_s, warmup_s + measured_s if measured_s else math.inf)
+        self.window = JudgedWindow(warmup_s, warmup_s + measured_s if measured_s else math.inf)
         self.failures: Counter[tuple[str, str, str]] = Counter()
         self._longest_ms = round(1000 * lag_s)
 
@@ -166,12 +166,12 @@ class LiveSamples(GrowingSamples[WindowTimes]):
 
     def by_now(self) -> dict[Key, LabelByNow]:
         """Each label, in the order of their first samples, without regard to what failed."""
-        labels: dict[Key, list[Series[WindowTimes]]] = {}
+        labels: dict[Key, list[SampleSeries[WindowTimes]]] = {}
         for series in self.series:
             labels.setdefault(series.key._replace(ok=True), []).append(series)
         return {key: self._by_now(both) for key, both in labels.items()}
 
-    def _by_now(self, both: Sequence[Series[WindowTimes]]) -> LabelByNow:
+    def _by_now(self, both: Sequence[SampleSeries[WindowTimes]]) -> LabelByNow:
         window, after_ms = self.window, (self.newest_ms or 0) - 1000 * LAST_S
         sent = Counts.merged(series.service.all(window) for series in both)
         sent_last = Counts.merged(series.service.last(window, after_ms) for series in both)

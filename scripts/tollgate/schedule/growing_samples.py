@@ -58,7 +58,7 @@ Kept = TypeVar("Kept", bound=Times)
 
 
 @dataclass
-class Series(Generic[Kept]):
+class SampleSeries(Generic[Kept]):
     """Samples that are alike in all that a Key has."""
 
     key: Key
@@ -88,7 +88,7 @@ class GrowingSamples(ABC, Generic[Kept]):
         self.newest_ms: int | None = None
         self.due_ms = -math.inf
         self.joins: list[GrowingJoin] = []
-        self.series: list[Series[Kept]] = []
+        self.series: list[SampleSeries[Kept]] = []
         self.start_ms: int | None = None
         self._plan, self._follows = plan, follows
         self._numbers: dict[Key, int] = {}
@@ -171,7 +171,8 @@ class GrowingSamples(ABC, Generic[Kept]):
             key = key._replace(label=OTHERS)
         if key not in self._numbers:
             self._numbers[key] = len(self.series)
-            self.series.append(Series(key, *(self.times(key.ok) for _ in range(3))))
+            service, response, lateness = (self.times(key.ok) for _ in range(3))
+            self.series.append(SampleSeries(key, service, response, lateness))
         return self._numbers[key]
 
     def _note(self, known: Arrived) -> None:
