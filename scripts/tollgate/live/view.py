@@ -250,7 +250,7 @@ def comparison(gate: Gate) -> list[Shown]:
         f"After {gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}: {sum(decided)} of "
         f"{len(decided)} decided. Intervals hold at all looks together"
     )
-    return [findings_table(caption, findings, gate.settings)]
+    return [findings_table(caption, findings, gate.settings, {})]
 
 
 def capacity(

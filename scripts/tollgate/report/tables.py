@@ -37,6 +37,10 @@ _CAPTION = (
 )
 
 
+#: Of base and of head by label; empty where they are not counted yet.
+Samples = Mapping[str, tuple[int, int]]
+
+
 def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[Table | list[str]]:
     """What was compared, searched for and asked, and what was seen of workers and the machine."""
     if comparison := execution.comparison:
@@ -127,11 +131,10 @@ def findings_table(
     caption: str,
     findings: Sequence[Finding],
     settings: GateSettings,
-    samples: Mapping[str, tuple[int, int]] | None = None,
+    samples: Samples,
     scale: object = None,
 ) -> Table:
-    """Head against base. samples: of base and of head by label, where they are shown. scale: of the
-    changes, where they are drawn: kit/bars.py: Ruler."""
+    """Head against base. scale: of the changes, where they are drawn: kit/bars.py: Ruler."""
     columns = [
         Column("label", CODE),
         Column("metric"),
@@ -170,15 +173,12 @@ def power_table(found: Sequence[Power]) -> Table:
     return Table("What this comparison can find, as known before the load", columns, rows, "cards")
 
 
-def _finding(
-    it: Finding, settings: GateSettings, samples: Mapping[str, tuple[int, int]] | None
-) -> tuple[str | TableCell, ...]:
-    effect, verdict, small = settings.effect_of(it.metric, it.base), words.verdict(it), ""
-    if samples is not None:
-        base, head = samples.get(it.label, (0, 0))
-        small = f"{base:,} requests to base, {head:,} to head"
+def _finding(it: Finding, settings: GateSettings, samples: Samples) -> tuple[str | TableCell, ...]:
+    effect, verdict = settings.effect_of(it.metric, it.base), words.verdict(it)
+    base, head = samples.get(it.label, (0, 0))
+    counted = f"{base:,} requests to base, {head:,} to head" if samples else ""
     return (
-        TableCell(it.label, small=small),
+        TableCell(it.label, small=counted),
         it.metric,
         words.value(it, it.base),
         words.value(it, it.head),
