@@ -17,7 +17,7 @@ from tollgate.install.tools import assembled_jmeter, node_folder
 pytestmark = pytest.mark.long
 
 INSTALLED = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*.jmx")
-CACHES = ("__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "*.egg-info")
+CACHES = ("__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".hypothesis", "*.egg-info")
 JMETER = f".tollgate/tools/{assembled_jmeter().name}"
 NODE = f".tollgate/tools/{node_folder().name}/node_modules"
 STAMPS = ("node_modules/.tollgate", ".venv/.tollgate", f"{JMETER}/bin/jmeter", NODE)
