@@ -9,12 +9,14 @@ from typing import TextIO
 
 
 @contextlib.contextmanager
-def replacing(path: Path, **how: str) -> Iterator[TextIO]:
-    """A file beside a path's place, open for writing, that is moved there at the end. how: as for
-    `open`. Raises OSError; where anything is raised, nothing is left but what was there before."""
+def replacing(
+    path: Path, encoding: str, newline: str | None = None, errors: str | None = None
+) -> Iterator[TextIO]:
+    """A file beside a path's place, open for writing as by `open`, that is moved there at the end.
+    Raises OSError; where anything is raised, nothing is left but what was there before."""
     growing = path.with_name(f".{path.name}")
     try:
-        with growing.open("w", **how) as file:
+        with growing.open("w", encoding=encoding, errors=errors, newline=newline) as file:
             yield file
         growing.replace(path)
     except BaseException:

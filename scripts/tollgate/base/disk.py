@@ -6,6 +6,7 @@ import errno
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TypeGuard
 
 MIB = 1 << 20
 #: What a run of seconds leaves, dashboards included, several times over.
@@ -41,7 +42,7 @@ class DiskReserve:
         self._file.close()
 
 
-def is_full(problem: BaseException | None) -> bool:
+def is_full(problem: BaseException | None) -> TypeGuard[OSError]:
     """Whether a disk without room, or a limit of what may be written, was the reason."""
     return isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, *LIMITS)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, WrapSerializer
@@ -31,14 +30,18 @@ WRITTEN = ConfigDict(
 @dataclass_transform(frozen_default=True)
 def written(record: type[T], config: ConfigDict = WRITTEN) -> type[T]:
     """A frozen dataclass that Pydantic reads and writes by a configuration."""
-    record.__pydantic_config__ = config
+    record.__pydantic_config__ = config  # type: ignore[attr-defined]
     return dataclass(frozen=True)(record)
 
 
-@cache
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
 def adapter(model: type[T]) -> TypeAdapter[T]:
-    """What reads, writes and describes the records of a model."""
-    return TypeAdapter(model)
+    """Returns what reads, writes and describes the records of a model."""
+    if model not in _ADAPTERS:
+        _ADAPTERS[model] = TypeAdapter(model)
+    return _ADAPTERS[model]
 
 
 class _OfAnyType:

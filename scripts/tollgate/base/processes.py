@@ -20,8 +20,12 @@ class TooLongError(Exception):
 
 
 def spawn(
-    command: Sequence[str], folder: Path, env: Mapping[str, str] | None, out: int | IO, **more: Any
-) -> subprocess.Popen:
+    command: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str] | None,
+    out: int | IO[Any],
+    **more: Any,
+) -> subprocess.Popen[Any]:
     """A command without input, whose errors go to its output unless `more`, which is for Popen, has
     a `stderr`. Its session is its own: all of its processes can be ended, and Ctrl-C comes here
     alone."""
@@ -64,7 +68,7 @@ def run_to_end(
     return subprocess.CompletedProcess(command, process.returncode, out, err or "")
 
 
-def reap(process: subprocess.Popen, within_s: float | None = None) -> bool:
+def reap(process: subprocess.Popen[Any], within_s: float | None = None) -> bool:
     """Whether a process has ended, waiting for it; its return code is kept in it then.
 
     For after an interruption: Popen's own wait takes a lock for each look, and where a signal's

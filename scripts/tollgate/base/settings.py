@@ -67,8 +67,9 @@ def says(words: str) -> Any:
 def share(value: object) -> float:
     """`5%` or 0.05; NaN for anything else."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)", str(value).strip())
-    is_text = match and not isinstance(value, bool)
-    return float(match[1]) / (100 if match[2] else 1) if is_text else math.nan
+    if match is None or isinstance(value, bool):
+        return math.nan
+    return float(match[1]) / (100 if match[2] else 1)
 
 
 def seconds_of(name: str, value: object) -> float:
@@ -209,9 +210,10 @@ def read(
     variables: of the environment that go before settings, by their names; an empty one counts as
     unset. Raises SettingError.
     """
-    set_by = {key: it for key, it in (variables or {}).items() if (environment or {}).get(it)}
+    environment = environment or {}
+    set_by = {key: it for key, it in (variables or {}).items() if environment.get(it)}
     own = {str(key): it for key, it in given.items() if key != CLASS}
-    forms = form_of(model)["properties"]
+    forms = form_of(model)["properties"]  # type: ignore[arg-type] # a class is hashable
     refuse_other(f"{where} has the setting", own, [*forms])
     own |= {key: environment[it] for key, it in set_by.items()}
     wrong = next((key for key, it in own.items() if it is None), None)

@@ -52,8 +52,8 @@ def read_url(name: str, text: str) -> Url:
     except ValueError as problem:
         raise ValueError(f"{name} is {shown(text)!r}: {problem}: write a URL {example}") from None
     # Nothing that JMeter or Taurus would evaluate.
-    is_host = re.fullmatch(r"[\w.:%~-]+", parts.hostname or "")
-    if parts.scheme not in PORTS or not is_host or port == 0:
+    host = parts.hostname or ""
+    if parts.scheme not in PORTS or not re.fullmatch(r"[\w.:%~-]+", host) or port == 0:
         raise ValueError(f"{name} is {shown(text)!r}: write a URL {example}")
     if "@" in parts.netloc:
         raise ValueError(f"{name} holds a user's name or password: write a URL {example}")
@@ -62,7 +62,7 @@ def read_url(name: str, text: str) -> Url:
             f"{name} is {text!r}: write protocol, host and port without a path, {example}"
         )
     text = text.strip().rstrip("/")
-    return Url(parts.scheme, parts.hostname, port or PORTS[parts.scheme], text)
+    return Url(parts.scheme, host, port or PORTS[parts.scheme], text)
 
 
 def place_of(url: str) -> tuple[str, int] | None:

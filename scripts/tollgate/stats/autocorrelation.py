@@ -36,8 +36,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, special
+
+from tollgate.stats.arrays import Floats
 
 # The bias of the long-run variance that is put up with, as a share of it, in choosing how many
 # cosines to average: tuned by simulation, see the module's docstring.
@@ -50,7 +51,6 @@ WARY = 1.25
 # An autoregression with a higher coefficient cannot be distinguished from a trend.
 LONGEST_MEMORY = 0.97
 FEWEST_COSINES = 3
-Floats = NDArray[np.float64]
 # By chance alone Geyer's estimate is seldom that much larger.
 NOTABLE = 1.2
 # More cosines than this are never averaged, however independent neighbours look: in half a minute
@@ -59,7 +59,7 @@ LAZARUS = 0.4
 FEWEST_CAUTIOUS = 5
 
 
-def design_effect(bins, n, hits, confidence: float) -> float:
+def design_effect(bins: np.ndarray, n: np.ndarray, hits: np.ndarray, confidence: float) -> float:
     """Variance of the share sum(hits) / sum(n) over that of independent samples, at least 1.
 
     It includes Korn and Graubard's correction (t / z)^2 for having estimated it from few bins,
@@ -76,7 +76,7 @@ def design_effect(bins, n, hits, confidence: float) -> float:
     return float(max(1.0, error**2 / (total * share * (1 - share)) * correction))
 
 
-def error_of_bins(bins, residuals: Floats) -> tuple[float, float]:
+def error_of_bins(bins: np.ndarray, residuals: Floats) -> tuple[float, float]:
     """(standard error of the sum, degrees of freedom) of one residual for each bin with samples.
 
     The noise of a run that was measured once: fewer cosines than how_many_cosines may want, and
@@ -152,12 +152,12 @@ def _cautious(lag_one: float, size: int, caution: float) -> float:
     return lag_one + (1 + 3 * lag_one) / size + caution / math.sqrt(size)
 
 
-def span(bins) -> int:
+def span(bins: np.ndarray) -> int:
     """How many bins there are from the first to the last."""
     return int(bins[-1] - bins[0]) + 1 if len(bins) else 0
 
 
-def dense(bins, values) -> np.ndarray:
+def dense(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
     """One value for every bin from the first to the last, 0 where there were no samples."""
     dense = np.zeros(span(bins))
     dense[bins - bins[0]] = values

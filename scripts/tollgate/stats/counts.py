@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from tollgate.stats.arrays import Flags, Floats, Ints
 from tollgate.stats.response_codes import short_code
 
 
@@ -30,7 +32,7 @@ def sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, 
     return np.array(moved, np.int32)[code], tuple(used)
 
 
-def first_of_each(columns: list[np.ndarray]) -> np.ndarray:
+def first_of_each(columns: list[np.ndarray]) -> Flags:
     """True where a row of sorted columns differs from the row before it."""
     first = np.ones(len(columns[0]), bool)
     if len(first):
@@ -66,35 +68,48 @@ class Counts:
     width       seconds in a bin
     """
 
-    second: np.ndarray
-    elapsed_ms: np.ndarray
-    ok: np.ndarray
-    code: np.ndarray
-    n: np.ndarray
+    second: Ints
+    elapsed_ms: Ints
+    ok: Flags
+    code: NDArray[np.int32]
+    n: Ints
     codes: tuple[str, ...] = ()
     width: int = 1
 
     @classmethod
-    def of(cls, second, elapsed_ms, ok=None, code=None, codes=(), n=None, width=1) -> Counts:
+    def of(
+        cls,
+        second: ArrayLike,
+        elapsed_ms: ArrayLike,
+        ok: ArrayLike | None = None,
+        code: ArrayLike | None = None,
+        codes: Iterable[str] = (),
+        n: ArrayLike | None = None,
+        width: int = 1,
+    ) -> Counts:
         """Counts of samples given as columns in any order, with duplicates or without.
 
         Left out, `ok` means that all succeeded, `code` that all have the first of `codes` (or
         the empty code), and `n` that each row is one sample. Raises ValueError on ragged columns
         or a code outside `codes`.
         """
-        second = np.asarray(second, dtype=np.int64)
-        size = len(second)
-        ok = np.ones(size, bool) if ok is None else np.asarray(ok, bool)
-        code = np.zeros(size, np.int32) if code is None else np.asarray(code, np.int32)
-        n = np.ones(size, np.int64) if n is None else np.asarray(n, np.int64)
-        columns = [second, np.asarray(elapsed_ms, dtype=np.int64), ok, code]
-        if any(len(column) != size for column in [*columns, n]):
+        seconds = np.asarray(second, np.int64)
+        size = len(seconds)
+        samples = np.ones(size, np.int64) if n is None else np.asarray(n, np.int64)
+        columns = [
+            seconds,
+            np.asarray(elapsed_ms, np.int64),
+            np.ones(size, bool) if ok is None else np.asarray(ok, bool),
+            np.zeros(size, np.int32) if code is None else np.asarray(code, np.int32),
+        ]
+        if any(len(column) != size for column in [*columns, samples]):
             raise ValueError("counts need columns of equal length")
-        columns[3], codes = sorted_codes(columns[3], tuple(codes) or ("",))
+        columns[3], names = sorted_codes(columns[3], tuple(codes) or ("",))
         order, first = sorted_rows(columns)
-        n = np.add.reduceat(n[order], np.flatnonzero(first)) if size else n
-        kept = order[first]
-        return cls(*(column[kept] for column in columns), n, codes, width)
+        if size:
+            samples = np.add.reduceat(samples[order], np.flatnonzero(first))
+        seconds, elapsed, succeeded, places = (column[order[first]] for column in columns)
+        return cls(seconds, elapsed, succeeded, places, samples, names, width)
 
     @classmethod
     def merged(cls, parts: Iterable[Counts]) -> Counts:
@@ -103,18 +118,17 @@ class Counts:
         widths = {part.width for part in parts} or {1}
         if len(widths) > 1:
             raise ValueError(f"counts in bins of {sorted(widths)} s can't be merged")
-        if len(parts) == 1:
-            return parts[0]
+        if len(parts) < 2:
+            return parts[0] if parts else cls.of([], [])
         codes = tuple(sorted({code for part in parts for code in part.codes}))
         place = {code: index for index, code in enumerate(codes)}
 
         def column(name: str) -> np.ndarray:
-            return np.concatenate([getattr(part, name) for part in parts]) if parts else []
+            return np.concatenate([getattr(part, name) for part in parts])
 
         moved = [np.array([place[c] for c in part.codes], np.int32)[part.code] for part in parts]
-        code = np.concatenate(moved) if moved else []
-        first = map(column, ("second", "elapsed_ms", "ok"))
-        return cls.of(*first, code, codes, column("n"), *widths)
+        second, elapsed_ms, ok, n = map(column, ("second", "elapsed_ms", "ok", "n"))
+        return cls.of(second, elapsed_ms, ok, np.concatenate(moved), codes, n, parts[0].width)
 
     def __add__(self, other: Counts) -> Counts:
         return Counts.merged([self, other])
@@ -127,34 +141,32 @@ class Counts:
             np.array_equal(getattr(self, name), getattr(other, name)) for name in names
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def window(self, from_s: float, to_s: float) -> Counts:
         """The bins that begin in [from_s, to_s), in seconds since the origin."""
         low, high = np.searchsorted(self.second, [from_s, to_s])
-        kept = (column[low:high] for column in self._columns)
-        return Counts(*kept, self.codes, self.width)
+        return self._rows(low, high)
 
     def by_second(self) -> Iterator[tuple[int, Counts]]:
         """(second, its counts) for each bin that has samples, in order."""
         bounds = [*self._starts, len(self.second)]
         for low, high in itertools.pairwise(bounds):
-            kept = (column[low:high] for column in self._columns)
-            yield int(self.second[low]), Counts(*kept, self.codes, self.width)
+            yield int(self.second[low]), self._rows(low, high)
 
-    def sum_by_second(self, weight=1) -> np.ndarray:
+    def sum_by_second(self, weight: np.ndarray | int = 1) -> np.ndarray:
         """Sum of weight x n for each of `seconds`; `weight` is a scalar or one value a row."""
         if not len(self.second):
             return np.zeros(0)
         return np.add.reduceat(self.n * weight, self._starts)
 
     @cached_property
-    def seconds(self) -> np.ndarray:
+    def seconds(self) -> Ints:
         """Where the bins that have samples begin, in order (int64)."""
         return self.second[self._starts]
 
     @cached_property
-    def bins(self) -> np.ndarray:
+    def bins(self) -> Ints:
         """The numbers of those bins, from 0 for the first (int64)."""
         return (self.seconds - self.seconds[:1]) // self.width
 
@@ -194,12 +206,12 @@ class Counts:
         share, gap = position - below, high - low
         return float(high - gap * (1 - share) if share >= 0.5 else low + gap * share)
 
-    def order_statistics(self, ranks) -> np.ndarray:
+    def order_statistics(self, ranks: ArrayLike) -> Floats:
         """The elapsed of the given ranks in ms (float64); rank 1 is the smallest of `total`."""
         values, upto = self._histogram
         return values[np.searchsorted(upto, np.asarray(ranks), side="left")].astype(float)
 
-    def code_mask(self, pattern: str) -> np.ndarray:
+    def code_mask(self, pattern: str) -> Flags:
         """Which rows have a response code that matches the pattern (`5??`, `*Exception`).
 
         The name of a class that was thrown matches without its package, see short_code.
@@ -207,15 +219,16 @@ class Counts:
         hits = [fnmatch.fnmatchcase(short_code(code), pattern) for code in self.codes]
         return np.array(hits or [False], bool)[self.code]
 
-    @property
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        return self.second, self.elapsed_ms, self.ok, self.code, self.n
+    def _rows(self, low: int, high: int) -> Counts:
+        rows = slice(low, high)
+        second, elapsed_ms, ok = self.second[rows], self.elapsed_ms[rows], self.ok[rows]
+        return Counts(second, elapsed_ms, ok, self.code[rows], self.n[rows], self.codes, self.width)
 
     @cached_property
-    def _starts(self) -> np.ndarray:
+    def _starts(self) -> Ints:
         return np.flatnonzero(first_of_each([self.second]))
 
     @cached_property
-    def _histogram(self) -> tuple[np.ndarray, np.ndarray]:
+    def _histogram(self) -> tuple[Ints, Ints]:
         values, place = np.unique(self.elapsed_ms, return_inverse=True)
         return values, np.cumsum(np.bincount(place, weights=self.n).astype(np.int64))

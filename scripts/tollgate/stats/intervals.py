@@ -63,7 +63,9 @@ class Interval:
 UNKNOWN = Interval(0.0, math.inf, math.inf)
 
 
-def share_interval(bins, n, hits, confidence: float = CONFIDENCE) -> Interval:
+def share_interval(
+    bins: np.ndarray, n: np.ndarray, hits: np.ndarray, confidence: float = CONFIDENCE
+) -> Interval:
     """Interval for sum(hits) / sum(n), a share in [0, 1]; arrays of one value a bin."""
     if not len(n) or span(bins) < MIN_SECONDS:
         return Interval(0.0, 1.0, math.inf)
@@ -86,7 +88,13 @@ def samples_needed(p: float, deff: float = 1.0, confidence: float = CONFIDENCE) 
     return math.ceil(independent * deff)
 
 
-def mean_interval(bins, n, sums, confidence: float = CONFIDENCE, has_tail: bool = True) -> Interval:
+def mean_interval(
+    bins: np.ndarray,
+    n: np.ndarray,
+    sums: np.ndarray,
+    confidence: float = CONFIDENCE,
+    has_tail: bool = True,
+) -> Interval:
     """Interval for sum(sums) / sum(n); arrays of one value a bin. deff is not known here.
 
     has_tail: whether these are times, a few of which may be many times as long as the others.

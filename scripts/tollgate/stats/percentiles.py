@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.autocorrelation import design_effect, span
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import (
@@ -43,7 +44,6 @@ RUNGS = (0.5, 0.125)
 CENTRAL = (25, 75)
 # With fewer samples than this the autocorrelation beside the percentile can't be estimated either.
 FEWEST_CENTRAL = 200
-Floats = NDArray[np.float64]
 
 
 def percentile_interval(counts: Counts, p: float, confidence: float = CONFIDENCE) -> Interval:
@@ -72,7 +72,7 @@ def _central_interval(counts: Counts, share: float, confidence: float) -> Interv
     return Interval(least, most, share_of(ms <= middle).deff)
 
 
-def _first(holds, size: int) -> int:
+def _first(holds: Callable[[int], bool], size: int) -> int:
     """The first index from which on a condition holds, by halving; `size` if it never does."""
     low, high = 0, size
     while low < high:
@@ -134,20 +134,20 @@ def _whole_ranks(size: int, share: float, alpha: float) -> tuple[int | None, int
 def _least(probability: float, size: int, share: float) -> int:
     """The smallest number that a binomial one of so many tries does not exceed with at least this
     probability."""
-    number = math.ceil(special.bdtrik(probability, size, share))
+    number: int = math.ceil(special.bdtrik(probability, size, share))
     lower = number > 0 and special.bdtr(number - 1, size, share) >= probability
     return number - 1 if lower else number
 
 
-def _fractional_ranks(size: float, share: float, alpha: float):
+def _fractional_ranks(size: float, share: float, alpha: float) -> tuple[float | None, float | None]:
     def solved(probability: float) -> float:
         # How likely the sample of a rank lies at or under the percentile; it falls with the rank.
         def excess(rank: float) -> float:
-            return special.betainc(rank, size + 1 - rank, share) - probability
+            return float(special.betainc(rank, size + 1 - rank, share)) - probability
 
         if excess(size) >= 0:
             return size
-        return 1.0 if excess(1.0) <= 0 else optimize.brentq(excess, 1.0, size)
+        return 1.0 if excess(1.0) <= 0 else float(optimize.brentq(excess, 1.0, size))
 
     low = solved(1 - alpha / 2) if (1 - share) ** size <= alpha / 2 else None
     high = solved(alpha / 2) if share**size <= alpha / 2 else None
@@ -162,7 +162,7 @@ def _between(counts: Counts, rank: float) -> float:
 
 def percentile_by_block(
     counts: Counts, percentile: float, from_s: float, to_s: float, blocks: int
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
+) -> tuple[Floats, Floats, Ints]:
     """(middle of each block in s, its percentile in ms, its samples); arrays of equal length.
 
     The whole bins of [from_s, to_s) make at most `blocks` blocks of equal length, give or take a
@@ -184,7 +184,7 @@ def percentile_by_block(
     return (borders[:-1] + borders[1:]) / 2, values, totals
 
 
-def _joined(borders: NDArray[np.int64], samples: NDArray[np.int64], needed: int):
+def _joined(borders: Ints, samples: Ints, needed: int) -> Ints:
     """The borders that leave at least `needed` samples between any two; one border if none do."""
     kept, held = [0], 0
     for block, count in enumerate(samples):

@@ -39,10 +39,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
-Floats = NDArray[np.float64]
+from tollgate.stats.arrays import Floats
 
 # Of the integral, enough for looks LEAST_STEP apart: the nodes then lie closer than a step's
 # spread.
@@ -54,7 +53,7 @@ FAR = 9.0
 
 def spent(fraction: float, level: float, exponent: float = 1.0) -> float:
     """How much of `level` may be used up when `fraction` of the budget has passed."""
-    return level * fraction**exponent
+    return float(level * fraction**exponent)
 
 
 def nominal_level(fractions: tuple[float, ...], level: float, exponent: float = 1.0) -> float:

@@ -35,9 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from tollgate.stats.arrays import Floats
 from tollgate.stats.autocorrelation import error_of_sum, how_many_cosines
-
-Floats = NDArray[np.float64]
 
 # More points add nothing but the noise of short moments, which then hides what is slow.
 BLOCKS = 30

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from tollgate.stats.arrays import Ints
 from tollgate.stats.counts import Counts
 
 COLUMNS = ("second", "n", "latency_ms", "connect_ms", "bytes", "threads")
@@ -28,12 +30,12 @@ class Totals:
     (allThreads). None for what the JTL has no column of, which is not known to be 0.
     """
 
-    second: np.ndarray
-    n: np.ndarray
-    latency_ms: np.ndarray | None
-    connect_ms: np.ndarray | None
-    bytes: np.ndarray | None
-    threads: np.ndarray | None
+    second: Ints
+    n: Ints
+    latency_ms: Ints | None
+    connect_ms: Ints | None
+    bytes: Ints | None
+    threads: Ints | None
     width: int = 1
 
     @classmethod
@@ -49,11 +51,14 @@ class Totals:
     def window(self, from_s: float, to_s: float) -> Totals:
         """The bins that begin in [from_s, to_s)."""
         low, high = np.searchsorted(self.second, [from_s, to_s])
-        columns = (getattr(self, name) for name in COLUMNS)
-        return Totals(*(None if it is None else it[low:high] for it in columns), self.width)
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        kept: dict[str, Any] = {
+            name: column if column is None else column[low:high] for name, column in columns.items()
+        }
+        return Totals(**kept, width=self.width)
 
     @property
-    def bins(self) -> np.ndarray:
+    def bins(self) -> Ints:
         """The numbers of the bins, from 0 for the first."""
         return (self.second - self.second[:1]) // self.width
 
@@ -63,16 +68,18 @@ class Totals:
         one of them lacks is not known of the whole."""
         parts = [part for part in parts if len(part.second)]
         if not parts:
-            return cls(*(np.zeros(0, np.int64) for _ in COLUMNS))
+            none: dict[str, Any] = dict.fromkeys(COLUMNS, np.zeros(0, np.int64))
+            return cls(**none)
         seconds, place = np.unique(np.concatenate([it.second for it in parts]), return_inverse=True)
 
-        def together(name: str, operation: np.ufunc) -> np.ndarray | None:
-            found = [getattr(part, name) for part in parts]
-            if any(values is None for values in found):
+        def together(name: str) -> Ints | None:
+            columns = [getattr(part, name) for part in parts]
+            if any(column is None for column in columns):
                 return None
-            column = np.zeros(len(seconds), np.int64)
-            operation.at(column, place, np.concatenate(found).astype(np.int64))
-            return column
+            operation = np.maximum if name == "threads" else np.add
+            total = np.zeros(len(seconds), np.int64)
+            operation.at(total, place, np.concatenate(columns).astype(np.int64))
+            return total
 
-        sums = (together(name, np.add) for name in ("n", "latency_ms", "connect_ms", "bytes"))
-        return cls(seconds, *sums, together("threads", np.maximum), parts[0].width)
+        sums: dict[str, Any] = {name: together(name) for name in COLUMNS[1:]}
+        return cls(seconds, **sums, width=parts[0].width)

@@ -11,9 +11,9 @@ trimmed t for unequal population variances") has the same error for independent 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tollgate.stats.arrays import Floats
+
 #: Left out at each end. Wilcox's (2012, "Introduction to Robust Estimation", section 3.3) choice:
 #: of normal values the error is a tenth larger than the mean's, and of a fifth nothing is seen.
 TRIMMED = 0.2

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import bzt.engine
 from bzt.engine import Configuration
@@ -93,7 +94,7 @@ def hide_in_by_products(engine: RecordingEngine) -> None:
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> None:
     """Line by line, for a log may be of any size. What holds nothing to change is left alone."""
-    kept = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    kept: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
     with path.open(**kept) as lines:
         if all(change(line) == line for line in lines):
             return
