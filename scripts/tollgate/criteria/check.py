@@ -29,13 +29,13 @@ def check(
     match a label as a whole. measured_s: how long the execution will be measured, if known.
     """
     criteria = list(criteria)
-    found: list[CriterionError | None] = []
+    errors: list[CriterionError | None] = []
     for criterion in criteria:
-        found.append(_label_error(criterion, labels, label_patterns, transactions))
-        found.append(_window_error(criterion, measured_s))
+        errors.append(_label_error(criterion, labels, label_patterns, transactions))
+        errors.append(_window_error(criterion, measured_s))
     for first, second in itertools.combinations(criteria, 2):
-        found.append(_duplicate_error(first, second))
-    return [error for error in found if error]
+        errors.append(_duplicate_error(first, second))
+    return [error for error in errors if error]
 
 
 def lower_bound_errors(criteria: Iterable[Criterion]) -> list[CriterionError]:
@@ -105,7 +105,9 @@ def _window_error(criterion: Criterion, measured_s: float | None) -> CriterionEr
     if criterion.condition == "=" and not (criterion.unit == "count" and criterion.threshold == 0):
         problem = "with a window, only '=0' of a count can be judged"
         return CriterionError(criterion.text, "condition", "=", problem, "write >=, <=, > or <")
-    if measured_s is not None and window > measured_s:
+    if measured_s is None:
+        return None
+    if window > measured_s:
         problem = f"longer than the {measured_s:g} s that are measured, so it can never apply"
         return CriterionError(
             criterion.text, "timeframe", f"{window}s", problem, "shorten it or measure longer"
@@ -121,7 +123,7 @@ def _window_error(criterion: Criterion, measured_s: float | None) -> CriterionEr
 
 
 def _duplicate_error(first: Criterion, second: Criterion) -> CriterionError | None:
-    def meaning(c: Criterion) -> tuple:
+    def meaning(c: Criterion) -> tuple[object, ...]:
         return c.subject, c.label, c.condition, c.threshold, c.is_percent, c.logic, c.timeframe_s
 
     if meaning(first) != meaning(second):

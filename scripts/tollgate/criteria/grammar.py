@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tollgate.base.text import one_line
 from tollgate.criteria.subjects import (
@@ -22,7 +23,6 @@ from tollgate.criteria.subjects import (
     CONDITIONS,
     LATENCY_SLOPE,
     WORKER_SUBJECTS,
-    Subject,
     read_condition,
     read_label,
     read_subject,
@@ -53,14 +53,14 @@ class CriterionError(ValueError):
         super().__init__(one_line(line))
 
 
-def split(text: str, labels: Collection[str]) -> dict:
+def split(text: str, labels: Collection[str]) -> dict[str, Any]:
     """The fields of a criterion's text, read from both ends, so that a label may hold anything."""
-    found = re.search(r"([<>=]+)([^<>=]*)$", text)
-    if not found:
+    comparison = re.search(r"([<>=]+)([^<>=]*)$", text)
+    if not comparison:
         step = "write it as 'p95 of search>250ms'"
         raise CriterionError(text, "condition", "", "no <, <=, >, >= or = is in it", step)
-    head, condition = text[: found.start()], found[1]
-    rest, comma, action = found[2].strip().partition(",")
+    head, condition = text[: comparison.start()], comparison[1]
+    rest, comma, action = comparison[2].strip().partition(",")
     fields = {"condition": condition, **_split_action(text, action.strip(), comma)}
     tail = TAIL.fullmatch(rest.strip())
     if not tail:
@@ -72,7 +72,7 @@ def split(text: str, labels: Collection[str]) -> dict:
     return fields | _split_head(text, head, labels)
 
 
-def _split_action(text: str, action: str, comma: str) -> dict:
+def _split_action(text: str, action: str, comma: str) -> dict[str, Any]:
     if not comma:
         return {}
     found = ACTION.fullmatch(action)
@@ -82,22 +82,21 @@ def _split_action(text: str, action: str, comma: str) -> dict:
     return {"stop": found[1] == "stop", "fail": found[2] != "non-failed"}
 
 
-def _split_head(text: str, head: str, labels: Collection[str]) -> dict:
+def _split_head(text: str, head: str, labels: Collection[str]) -> dict[str, Any]:
     """Message, subject and label: each ':' may end the message or belong to the label."""
     readings = []
     for at in [-1, *(index for index, char in enumerate(head) if char == ":")]:
-        found = HEAD.fullmatch(head[at + 1 :])
-        if found and read_subject(found["subject"]):
+        fields = HEAD.fullmatch(head[at + 1 :])
+        if fields and read_subject(fields["subject"]):
             message = head[:at].strip() if at >= 0 else None
-            readings.append({"message": message, **found.groupdict(default="")})
-    known = [reading for reading in readings if reading["label"] in labels]
-    if len(known) == 1 or len(readings) == 1:
-        return (known or readings)[0]
+            readings.append({"message": message, **fields.groupdict(default="")})
+    of_plan = [reading for reading in readings if reading["label"] in labels]
+    if len(of_plan) == 1 or len(readings) == 1:
+        return (of_plan or readings)[0]
     if not readings:
-        found = HEAD.fullmatch(head.rpartition(":")[2])
-        subject = found["subject"] if found else head.strip()
         # Refused with the nearest name when the subject is read.
-        return {"subject": subject, "label": (found and found["label"]) or ""}
+        last = HEAD.fullmatch(head.rpartition(":")[2])
+        return last.groupdict(default="") if last else {"subject": head.strip(), "label": ""}
     step = "write it as a dictionary with subject, label, condition and threshold"
     labels_read = " or ".join(repr(reading["label"]) for reading in readings)
     raise CriterionError(text, "label", labels_read, "a ':' can be read in more ways", step)
@@ -166,7 +165,7 @@ class Criterion:
 
     def violates(self, value: float) -> bool:
         """Whether a run of this value fails."""
-        return CONDITIONS[self.condition](value, self.threshold)
+        return bool(CONDITIONS[self.condition](value, self.threshold))
 
     @property
     def can_stop_early(self) -> bool:
@@ -174,7 +173,9 @@ class Criterion:
         return self.stop and self.fail and self.timeframe_s is not None
 
 
-def parse_all(config: Iterable | Mapping, labels: Collection[str] = ()) -> tuple[Criterion, ...]:
+def parse_all(
+    config: Iterable[Any] | Mapping[Any, Any], labels: Collection[str] = ()
+) -> tuple[Criterion, ...]:
     """All criteria of a `criteria` list, or of a mapping of messages to criteria."""
     if isinstance(config, Mapping):
         return tuple(parse({message: item}, labels) for message, item in config.items())
@@ -183,7 +184,7 @@ def parse_all(config: Iterable | Mapping, labels: Collection[str] = ()) -> tuple
     return tuple(parse(item, labels) for item in config)
 
 
-def parse(item: str | Mapping, labels: Collection[str] = ()) -> Criterion:
+def parse(item: object, labels: Collection[str] = ()) -> Criterion:
     """One criterion: text, `{message: text}`, or a dictionary of Taurus's fields.
 
     labels are the plan's: they show where a label ends that holds ':', ',', '>' or ' of '. Raises
@@ -202,16 +203,16 @@ def parse(item: str | Mapping, labels: Collection[str] = ()) -> Criterion:
     return _build(fields)
 
 
-def is_about(item: object, what: Callable[[Criterion], bool], unreadable: bool) -> bool:
+def is_about(item: object, is_of_kind: Callable[[Criterion], bool], unreadable: bool) -> bool:
     """Whether a criterion as it is written is of some kind. unreadable: the answer for one that
     can't be read, which is refused later."""
     try:
-        return what(parse(item))
+        return is_of_kind(parse(item))
     except CriterionError:
         return unreadable
 
 
-def _from_mapping(item: Mapping) -> dict:
+def _from_mapping(item: Mapping[Any, Any]) -> dict[str, Any]:
     name = str(dict(item))
     unknown = sorted(str(key) for key in item if key not in FIELDS)
     if "class" in unknown:
@@ -228,10 +229,10 @@ def _from_mapping(item: Mapping) -> dict:
     return fields
 
 
-def _build(fields: Mapping) -> Criterion:
+def _build(fields: Mapping[str, Any]) -> Criterion:
     text = _canonical(fields)
     try:
-        subject: Subject = read_subject(fields.get("subject"), required=True)
+        subject = read_subject(fields.get("subject"), required=True)
         condition = read_condition(fields.get("condition"))
         threshold, is_percent = read_threshold(subject, condition, fields.get("threshold"))
         label = read_label(subject.name, str(fields.get("label") or ""))
@@ -260,7 +261,7 @@ def _build(fields: Mapping) -> Criterion:
     )
 
 
-def _canonical(fields: Mapping) -> str:
+def _canonical(fields: Mapping[str, Any]) -> str:
     """`p95 of search>250ms for 10s, continue as failed`, without what is the default anyway."""
     label = f" of {fields['label']}" if fields.get("label") else ""
     text = f"{fields.get('subject', '')}{label}{fields.get('condition', '')}"

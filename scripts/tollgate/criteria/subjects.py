@@ -40,6 +40,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
+from typing import Literal, overload
 
 from tollgate.base.text import closest
 from tollgate.stats.response_codes import NAMES as CLASSES
@@ -135,6 +136,10 @@ class Subject:
         return self.name in PERCENT_SUBJECTS or self.pattern is not None
 
 
+@overload
+def read_subject(value: object, required: Literal[True]) -> Subject: ...
+@overload
+def read_subject(value: object) -> Subject | None: ...
 def read_subject(value: object, required: bool = False) -> Subject | None:
     """The subject of that name; None if there is none, or ValueError if it is required."""
     text = str(value or "").strip()
@@ -154,11 +159,11 @@ def read_subject(value: object, required: bool = False) -> Subject | None:
     if class_of(text) in CLASSES:
         step = f"did you mean 'rc{class_of(text)}'?"
         raise ValueError("subject", text, "the name of a class, not a subject", step)
-    names = [*ALIASES, *WORKER_SUBJECTS, CAPACITY, "p95", "p90", "p99", "rc500"]
-    near = difflib.get_close_matches(text, names, 1, 0.5)
+    examples = [*ALIASES, *WORKER_SUBJECTS, CAPACITY, "p95", "p90", "p99", "rc500"]
+    near = difflib.get_close_matches(text, examples, 1, 0.5)
     names = ", ".join((*NAMES, *WORKER_SUBJECTS))
-    known = f"known are {names}, p<percentile>, p<percentile>{SLOPE} and rc<code>"
-    step = f"did you mean '{near[0]}'?" if near else known
+    forms = f"known are {names}, p<percentile>, p<percentile>{SLOPE} and rc<code>"
+    step = f"did you mean '{near[0]}'?" if near else forms
     raise ValueError("subject", text, "unknown", step)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, RATE, SLOPE, Subject
 
@@ -49,13 +49,13 @@ def _of_resource(subject: Subject, condition: str, text: str) -> float:
     return limit
 
 
-def _read(pattern: str, text: str, what: str, step: str, *units: Mapping[str, float]) -> float:
+def _read(pattern: str, text: str, kind: str, step: str, *units: Mapping[str, float]) -> float:
     """A number times the factor of each unit behind it. Raises ValueError."""
-    found = re.fullmatch(NUMBER + pattern, text.lower())
-    named = list(zip(found.groups()[1:], units, strict=True)) if found else []
-    if not found or any(unit not in known for unit, known in named):
-        raise ValueError("threshold", text, f"not a {what}", step)
-    return math.prod((float(found[1]), *(known[unit] for unit, known in named)))
+    amount = re.fullmatch(NUMBER + pattern, text.lower())
+    named = list(zip(amount.groups()[1:], units, strict=True)) if amount else []
+    if not amount or any(unit not in factors for unit, factors in named):
+        raise ValueError("threshold", text, f"not a {kind}", step)
+    return math.prod((float(amount[1]), *(factors[unit] for unit, factors in named)))
 
 
 def _read_rate(unit: str, text: str) -> float:
@@ -83,7 +83,7 @@ def _read_arrivals(text: str) -> float:
 
 
 # The thresholds that Taurus doesn't know, by the unit of results.
-RESOURCE_READERS = {
+RESOURCE_READERS: dict[str, Callable[[str], float]] = {
     **{unit: functools.partial(_read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
     **{"MB": _read_size, "%": _read_share, RATE: _read_arrivals},
     "min": lambda text: _duration_ms("threshold", text) / TIME_UNITS_MS["m"],

@@ -72,17 +72,17 @@ def boundaries(
 ) -> tuple[float, ...]:
     """The critical value of a standard normal statistic at each look; as nominal_level."""
     _check(fractions)
-    found = []
+    critical = []
     at, mass = np.zeros(1), np.ones(1)  # where the motion is, and with what probability
     before = 0.0
     for fraction in fractions:
         step = math.sqrt(fraction - before)
         budget = spent(fraction, level, exponent) - spent(before, level, exponent)
         bound = _bound(at, mass, step, budget, math.sqrt(fraction))
-        found.append(bound / math.sqrt(fraction))
+        critical.append(bound / math.sqrt(fraction))
         at, mass = _moved(at, mass, step, bound, math.sqrt(fraction))
         before = fraction
-    return tuple(found)
+    return tuple(critical)
 
 
 def _check(fractions: tuple[float, ...]) -> None:
