@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from tollgate.samples.layout import (
     EARLIEST_MS,
@@ -79,7 +80,7 @@ class Records:
                     return
                 yield row
 
-    def _lines(self, file) -> Iterator[str]:
+    def _lines(self, file: BinaryIO) -> Iterator[str]:
         while self._read_offset < self.end:
             raw = file.readline(self.end - self._read_offset)
             if not raw:

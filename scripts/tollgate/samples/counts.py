@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -121,15 +122,16 @@ def _labels(store: Store, origin_ms: int, bins: Bins) -> tuple[dict[str, Label],
         FROM alike JOIN labels ON label = labels.name
         GROUP BY ALL ORDER BY labels.id, is_transaction, second""")
     store.execute("DROP TABLE alike")
-    kinds: tuple[dict, dict] = ({}, {})
-    for kind, label, part in _parts(rows):
-        columns = (part[name] for name in ("second", "elapsed_ms", "ok", "code"))
-        kinds[kind][label] = Counts.of(*columns, codes, part["n"], bins.width_s)
+    counts = {
+        (kind, label): Counts.of(**part, codes=codes, width=bins.width_s)
+        for kind, label, part in _parts(rows)
+    }
+    labels: tuple[dict[str, Label], dict[str, Label]] = ({}, {})
     for kind, label, part in _parts(totals):
-        found = (None if name in lacking else part[name] for name in COLUMNS)
-        kinds[kind][label] = Label(names[label], kinds[kind][label], Totals(*found, bins.width_s))
-    samplers, transactions = ({label.name: label for label in kind.values()} for kind in kinds)
-    return samplers, transactions
+        sums: dict[str, Any] = {it: None if it in lacking else part[it] for it in COLUMNS}
+        total = Totals(**sums, width=bins.width_s)
+        labels[kind][names[label]] = Label(names[label], counts[kind, label], total)
+    return labels
 
 
 def _number(store: Store, column: str) -> tuple[str, ...]:
@@ -143,9 +145,9 @@ def _number(store: Store, column: str) -> tuple[str, ...]:
     return tuple(name for (name,) in store.rows(f"SELECT name FROM {column}s ORDER BY id"))
 
 
-def _parts(rows: dict) -> Iterator[tuple[int, int, dict]]:
-    """(is transaction, label's number, its columns) of rows sorted by label and kind."""
-    key = rows["label"] * 2 + rows["is_transaction"]
+def _parts(rows: dict[str, np.ndarray]) -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
+    """(is transaction, label's number, its other columns) of rows sorted by label and kind."""
+    key = rows.pop("label") * 2 + rows.pop("is_transaction")
     bounds = [*np.flatnonzero(np.diff(key, prepend=-1)), len(key)]
     for low, high in itertools.pairwise(bounds):
         part = {name: np.asarray(column[low:high]) for name, column in rows.items()}

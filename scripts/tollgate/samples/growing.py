@@ -39,7 +39,7 @@ class Growing:
         self._forget()
 
     def _forget(self) -> None:
-        self._folder: tempfile.TemporaryDirectory | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         # How often each part was merged, and its file, in the order of the JTL.
         self._parts: list[tuple[int, Path]] = []
         self._written = self.rows = self._size = 0
@@ -90,7 +90,7 @@ class Growing:
             target.unlink()
         return layout, piece.cut
 
-    def _tell(self, each: tuple[Listener, Callable | None], new: Store) -> None:
+    def _tell(self, each: tuple[Listener, Callable[[Exception], None] | None], new: Store) -> None:
         listener, failed = each
         try:
             listener(new)

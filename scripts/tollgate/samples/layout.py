@@ -31,7 +31,16 @@ JTL_HELP = "name a kpi.jtl that JMeter wrote as CSV, with print_field_names=true
 class JtlError(UserError, ValueError):
     """A JTL that cannot be read. Its text is one line: file, line, field, value and next step."""
 
-    def __init__(self, path, problem: str, *, line=None, field=None, value=None, help_=None):
+    def __init__(
+        self,
+        path: str | Path,
+        problem: str,
+        *,
+        line: int | None = None,
+        field: str | None = None,
+        value: object = None,
+        help_: str | None = None,
+    ) -> None:
         self.path, self.line, self.field, self.value = str(path), line, field, value
         place = f"{path}:{line}" if line else str(path)
         what = f" {field} = {shown(value)}:" if field else ""

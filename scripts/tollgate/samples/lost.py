@@ -20,6 +20,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tollgate.samples.store import Store, using
 from tollgate.workers.model import Reload, Resources, WorkerOutage
@@ -32,7 +33,7 @@ _NO_ANSWER = "NOT regexp_full_match(code, '[1-5][0-9][0-9]') OR code IN ('502', 
 
 def with_losses(
     resources: Resources,
-    records: Sequence[Mapping],
+    records: Sequence[Mapping[str, Any]],
     source: Store | str | Path,
     origin_ms: float,
     until_s: float = math.inf,
@@ -52,8 +53,8 @@ def with_losses(
         source, [reloading, out], until_ms, parents, early_ms=(0, GRACE_MS)
     )
     reloads = tuple(
-        Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
-        for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
+        Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, record["problem"])
+        for record, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
     )
     pairs = zip(resources.outages, in_outages, strict=True)
     outages = tuple(replace(outage, lost=lost) for outage, lost in pairs)
@@ -89,9 +90,9 @@ def count_lost(
         for kind, (windows, early) in enumerate(zip(kinds, early_ms, strict=False))
         for number, (low, high) in enumerate(windows)
     ]
-    found = [[0] * len(windows) for windows in kinds]
+    lost = [[0] * len(windows) for windows in kinds]
     if not rows:
-        return found
+        return lost
     with using(source) as store:
         columns = "kind INTEGER, id INTEGER, early_ms DOUBLE, from_ms DOUBLE, to_ms DOUBLE"
         store.table("windows", columns, rows)
@@ -110,6 +111,6 @@ def count_lost(
             SELECT kind, id, sum(n)::BIGINT FROM charges GROUP BY kind, id""",
             [list(parents), until_ms],
         )
-    for kind, number, lost in charged:
-        found[kind][number] = lost
-    return found
+    for kind, number, requests in charged:
+        lost[kind][number] = requests
+    return lost

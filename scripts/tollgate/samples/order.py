@@ -68,7 +68,7 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
         due = "end_ms" if is_sorted else "latest_ms"
         # A part of an earlier row of its thread, such as an embedded resource, stands behind the
         # whole if JMeter is set to save subresults.
-        found = store.rows(
+        steps = store.rows(
             f"""SELECT due_ms, due_ms - start_ms AS back_ms
             FROM (SELECT start_ms, end_ms, lag({due}) OVER in_thread AS due_ms,
                          max((end_ms, -start_ms)) OVER (
@@ -80,7 +80,7 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
             ORDER BY back_ms DESC, due_ms LIMIT 1""",
             [list(parents)],
         )
-        return Step(*found[0]) if found else None
+        return Step(*steps[0]) if steps else None
 
 
 def early_step(due_ms: NDArray[np.float64], lateness_ms: NDArray[np.float64]) -> Step | None:

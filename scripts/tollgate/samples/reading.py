@@ -114,7 +114,7 @@ def write_parquet(
             with _csv(path, layout, begin, end.offset, None if grows else size) as csv:
                 query = f"SELECT {_columns_sql(layout)} FROM {csv}"
                 copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({_OPTIONS})")
-                (rows,) = copied.fetchone()
+                ((rows,),) = copied.fetchall()
         except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
             cut = read_slowly(path, layout, begin, end.offset).cut
             if cut is None:

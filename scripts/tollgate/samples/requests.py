@@ -28,6 +28,7 @@ def require(store: Store, names: Sequence[str], help_: str) -> None:
 
 def last_start_ms(store: Store) -> int | None:
     """When the last row's sample began, in epoch ms; None without any."""
+    last_ms: int | None
     ((last_ms,),) = store.rows("SELECT max(start_ms) FROM samples")
     return last_ms
 
@@ -77,8 +78,8 @@ def window_counts(
     """
     store.table("windows", "number INTEGER, from_ms DOUBLE, to_ms DOUBLE", windows)
     # JMeter writes `null` for a variable that has not been set yet.
-    known = "CASE WHEN {0} = 'null' THEN '' ELSE {0} END AS {0}"
-    names = ", ".join(map(known.format, ("server", "worker")))
+    without_null = "CASE WHEN {0} = 'null' THEN '' ELSE {0} END AS {0}"
+    names = ", ".join(map(without_null.format, ("server", "worker")))
     return store.columns(
         f"""SELECT windows.number AS number, elapsed_ms::BIGINT AS elapsed, ok, {names},
                   count(*) AS n
@@ -137,7 +138,7 @@ def step_counts(
     inside = {(border - first) // size for border in borders if (border - first) % size}
     split = ", ".join(map(str, sorted(inside))) or "NULL"
     with using(source) as store:
-        found = store.columns(
+        groups = store.columns(
             f"""
             SELECT label, min(at_ms) AS at_ms, count(*) AS n
             FROM (SELECT label, at_ms, piece, CASE WHEN piece IN ({split}) THEN len(list_filter(
@@ -148,4 +149,4 @@ def step_counts(
             GROUP BY label, piece, side ORDER BY at_ms, label""",
             [list(parents)],
         )
-    return found["label"].tolist(), found["at_ms"], found["n"]
+    return groups["label"].tolist(), groups["at_ms"], groups["n"]

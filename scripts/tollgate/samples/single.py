@@ -44,8 +44,14 @@ class Samples:
         """Those that threads of these groups sent."""
         wanted = [number for number, name in enumerate(self.groups) if name in names]
         kept = np.isin(self.group, wanted)
-        columns = ("start_ms", "elapsed_ms", "ok", "group", "number")
-        return Samples(*(getattr(self, name)[kept] for name in columns), self.groups)
+        return Samples(
+            self.start_ms[kept],
+            self.elapsed_ms[kept],
+            self.ok[kept],
+            self.group[kept],
+            self.number[kept],
+            self.groups,
+        )
 
 
 def read_samples(source: Store | str | Path, labels: Iterable[str]) -> dict[str, Samples]:
@@ -121,10 +127,10 @@ class SampleBatches:
 
     def threads_outside(self, last: int) -> int:
         """How many threads have a number that is not within 1 and `last`."""
-        ((found,),) = self._store.rows(
+        ((count,),) = self._store.rows(
             f"SELECT count(DISTINCT number) {self._from} AND NOT number BETWEEN 1 AND {last}"
         )
-        return found
+        return int(count)
 
     def _spans(self) -> list[tuple[int, int]]:
         """[from, to) in epoch ms, whole seconds of at most `size` samples where that can be."""

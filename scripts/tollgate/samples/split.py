@@ -4,7 +4,7 @@ written into one file, or those up to a moment."""
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
             name = "" if at is None else row[at]
             # A host may hold dashes itself, and so may a thread group.
             prefix = next((it for it in prefixes if name.startswith(it)), None)
-            if prefix is None:
+            if at is None or prefix is None:
                 foreign += 1
                 continue
             row[at] = name[len(prefix) :]
@@ -63,9 +63,13 @@ def copy_until(path: Path, target: Path, ended_ms: int) -> None:
         target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file,
     ):
         lines: list[str] = []
-        # csv knows rows, and not what they were read from: append returns None.
-        kept = (lines.append(line) or line for line in source)
-        rows = rows_of(path, kept, layout)
+
+        def remembered() -> Iterator[str]:  # csv knows rows, and not what they were read from
+            for line in source:
+                lines.append(line)
+                yield line
+
+        rows = rows_of(path, remembered(), layout)
         # JMeter knows the columns of variables by their quotes.
         file.write(source.readline())
         for row in rows:

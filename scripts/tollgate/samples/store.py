@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -51,7 +52,7 @@ class Store:
         """Carry out SQL, such as for a temporary table."""
         self._con.execute(sql, list(parameters))
 
-    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple]:
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """What a query finds, a tuple a row."""
         return self._con.execute(sql, list(parameters)).fetchall()
 
@@ -63,12 +64,12 @@ class Store:
         """What each query finds, as `columns`; meanwhile the next one is already worked on. They
         see `samples` and what `table` made, but no temporary tables."""
         with self._con.cursor() as cursor, ThreadPoolExecutor(1) as ahead:
-            asked: deque[Future] = deque()
+            queried: deque[Future[dict[str, np.ndarray]]] = deque()
             for query in queries:
-                asked.append(ahead.submit(lambda sql: _columns(cursor.execute(sql)), query))
-                if len(asked) > 1:
-                    yield asked.popleft().result()
-            yield from (each.result() for each in asked)
+                queried.append(ahead.submit(lambda sql: _columns(cursor.execute(sql)), query))
+                if len(queried) > 1:
+                    yield queried.popleft().result()
+            yield from (each.result() for each in queried)
 
     @contextmanager
     def until(self, ended_ms: int, after_ms: int = 0) -> Iterator[None]:
@@ -139,7 +140,7 @@ def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
             con.close()
 
 
-def _folder(path: str | Path) -> tempfile.TemporaryDirectory:
+def _folder(path: str | Path) -> tempfile.TemporaryDirectory[str]:
     # Where there is room for the samples there mostly is room for a part of them; /tmp often is
     # memory, and small.
     try:

@@ -67,11 +67,11 @@ def read_threads(store: Store) -> dict[str, list[str]]:
 def thread_samples(
     source: Store | str | Path,
     parents: Collection[str],
-    wanted: Callable[[str], bool],
+    is_included: Callable[[str], bool],
     origin_ms: int,
 ) -> dict[str, dict[int, Thread]] | None:
     """By the names of all threads without their last number, each thread by that number, if the
-    name is wanted: an Open Model Thread Group has a thread an arrival. None where the JTL has no
+    name is included: an Open Model Thread Group has a thread an arrival. None where the JTL has no
     column threadName. origin_ms: when the test began."""
     with using(source) as store:
         if "threadName" not in store.layout:
@@ -79,8 +79,10 @@ def thread_samples(
         names = store.rows(
             f"SELECT DISTINCT thread_group FROM samples WHERE {_IS_SAMPLE}", [list(parents)]
         )
-        found = ((it, wanted(it)) for (it,) in names)
-        return {it: _threads(store, parents, it, origin_ms) if of else {} for it, of in found}
+        return {
+            name: _threads(store, parents, name, origin_ms) if is_included(name) else {}
+            for (name,) in names
+        }
 
 
 def _threads(
@@ -125,11 +127,11 @@ def read_sent(
 
 def _pick(store: Store, threads: Collection[str], parents: Collection[str]) -> None:
     """Make the table `mine`: the rows of the threads, by the place of each among them."""
-    wanted = []
+    places = []
     for place, thread in enumerate(threads):
         name, _, number = thread.rpartition("-")
-        wanted.append((place, name, int(number) if number.isdecimal() else -1))
-    store.table("wanted", "place INTEGER, thread_group VARCHAR, number BIGINT", wanted)
+        places.append((place, name, int(number) if number.isdecimal() else -1))
+    store.table("wanted", "place INTEGER, thread_group VARCHAR, number BIGINT", places)
     store.execute(
         f"""CREATE OR REPLACE TEMP TABLE mine AS
         WITH requests AS (
@@ -148,18 +150,18 @@ def _pick(store: Store, threads: Collection[str], parents: Collection[str]) -> N
 
 def _sent(store: Store, threads: Collection[str]) -> dict[str, Sent]:
     names = list(threads)
-    found = {thread: Sent() for thread in names}
+    sent_by = {thread: Sent() for thread in names}
     for place, *times in store.rows("""
         SELECT place, min(begins), max(ends), nullif(any_value(answered), 0), any_value(longest_ms)
         FROM mine GROUP BY place"""):
-        sent = found[names[place]]
+        sent = sent_by[names[place]]
         sent.first_ms, sent.ended_ms, sent.answered_ms, sent.longest_ms = times
     for place, label, is_transaction, n in store.rows("""
         SELECT place, label, is_transaction, count(*) FROM mine WHERE ends <= answered
         GROUP BY ALL ORDER BY ALL"""):
-        found[names[place]].counts[label, is_transaction] = n
+        sent_by[names[place]].counts[label, is_transaction] = n
     for place, begins, ends in store.rows("""
         SELECT place, begins, ends FROM mine WHERE NOT ok AND is_request AND begins >= answered
         AND ends - begins > longest_ms ORDER BY ALL"""):
-        found[names[place]].hung.append((begins, ends))
-    return found
+        sent_by[names[place]].hung.append((begins, ends))
+    return sent_by

@@ -58,9 +58,9 @@ class SampleWatch:
             return None
         self.not_before = now + self.decider.every_s  # unless the file can be read
         with self._samples.read() as store:
-            found = self.decider.look(store)
-        self.not_before = self.now() + AGAIN_S if found is None else 0.0
-        return found
+            decision = self.decider.look(store)
+        self.not_before = self.now() + AGAIN_S if decision is None else 0.0
+        return decision
 
     def origin_s(self) -> float | None:
         """When JMeter began, in seconds since the epoch: its file says so with the first sample."""
