@@ -34,7 +34,7 @@ def runs(draw):
     seed = draw(st.integers(1, 9))
     arrivals = OpenModelArrivals(draw(st.sampled_from(SCHEDULES)), seed)
     end_s = draw(st.none() | st.floats(0, 15))
-    schedule = Schedule("g", tuple(map(PlanLabel, NAMES)), arrivals, by_thread=True, end_s=end_s)
+    schedule = Schedule("g", tuple(map(PlanLabel, NAMES)), arrivals, end_s=end_s)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows = draw(st.integers(0, 3 * arrivals.count + 3))
     # From -1, the number of a thread without one, to some more than there are.
@@ -157,7 +157,7 @@ def test_every_sample_counts_once_in_the_response_times_of_its_label(run, bins, 
 
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():
     day = OpenModelArrivals("rate(1000/s) random_arrivals(1 h) " * 48, 7)
-    schedule = Schedule("g", (PlanLabel("a"),), day, by_thread=True)
+    schedule = Schedule("g", (PlanLabel("a"),), day)
     join = OpenJoin(Queue(schedule, ("a",), ("a",)), ORIGIN, ORIGIN, 0.0, Bins())
     facts = join.facts(0)
     assert (facts.intended, facts.missing_generator) == (172_800_000, 172_800_000)

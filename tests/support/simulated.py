@@ -52,7 +52,7 @@ def schedule_of(events_s, threads=4, end_s=None, think_ms=0.0):
     events = np.asarray(events_s, dtype=float)
     end = float(events.max(initial=0)) + 0.001 if end_s is None else end_s
     label = (PlanLabel("a"),)
-    return Schedule("group", label, FixedArrivals(events), False, threads, end, None, think_ms)
+    return Schedule("group", label, FixedArrivals(events), threads, end, None, think_ms)
 
 
 def sent_by_jmeter(events_s, threads, answer_ms, loss_ms=0.0, think_ms=0.0, end_s=math.inf):

@@ -69,6 +69,13 @@ class Feed:
         return file is not None and file.is_file() and os.access(file, os.R_OK)
 
     @property
+    def path(self) -> Path:
+        """Its file where that is known. Raises ValueError where it is not."""
+        if self.file is None:
+            raise ValueError(f"which file {self.title} reads is not known")
+        return self.file
+
+    @property
     def columns(self) -> list[str] | None:
         """The variables that it sets: those that it names, or the header of its file does. None
         where that is not known."""
@@ -113,8 +120,8 @@ class Feed:
         with suppress(LookupError):
             is_utf_8 = codecs.lookup(self.encoding).name == "utf-8"
             encoding = "utf-8-sig" if is_utf_8 else self.encoding
-            return self.file.open(encoding=encoding, errors="replace")
-        return self.file.open(encoding="latin-1")
+            return self.path.open(encoding=encoding, errors="replace")
+        return self.path.open(encoding="latin-1")
 
 
 def feed_of(element: Element, folder: Path, expander: Expander) -> Feed:
@@ -175,7 +182,7 @@ def _broken(feed: Feed, names: list[str], is_read: list[bool]) -> Iterator[str]:
         else:
             why = _why_broken(feed, row, names, is_read)
         if why:
-            place = f"line {empty or number} of {os.path.normpath(feed.file)}"
+            place = f"line {empty or number} of {os.path.normpath(feed.path)}"
             yield f"{place}, which {feed.title} reads, {why}"
 
 

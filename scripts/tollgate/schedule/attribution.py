@@ -22,8 +22,9 @@ import math
 
 import numpy as np
 
-from tollgate.schedule.join import NO_EVENT, Floats, Ints, Rows
+from tollgate.schedule.join import NO_EVENT, Rows
 from tollgate.schedule.model import Schedule
+from tollgate.stats.arrays import Floats, Ints
 
 # Below this a sample counts as punctual. JMeter sleeps and stamps in whole milliseconds, and on an
 # idle machine its samples lie between 2 ms before and 2 ms after their event.

@@ -38,7 +38,7 @@ class ShortFile:
     need: int
 
     def __str__(self) -> str:
-        file, more = os.path.normpath(self.feed.file), self.need - self.rows
+        file, more = os.path.normpath(self.feed.path), self.need - self.rows
         return (
             f"{file} has {self.rows} rows, and the load takes {self.need} of them for "
             f"{self.feed.title}: have it begin anew at its end ('Recycle on EOF', or "
@@ -64,11 +64,11 @@ def short_files(
             need = _rows_taken(group, schedules.get(place), feed.stops_threads, until_s)
             if not (need and feed.is_there and feed.ends) or feed.mode is None:
                 continue
-            own = place if feed.mode == _BY_GROUP else feed.mode
+            own: object = place if feed.mode == _BY_GROUP else feed.mode
             if feed.mode == _BY_THREAD:
                 own = place, number
                 need = 1 if group.is_open_model else math.ceil(need / (group.threads or need))
-            key = own, feed.file.resolve()
+            key = own, feed.path.resolve()
             needs[key] += need
             feeds.setdefault(key, feed)
     files = (ShortFile(feed, feed.count(), needs[key]) for key, feed in feeds.items())

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Floats, Ints, align
+from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, align
 from tollgate.schedule.model import Schedule
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.stats.arrays import Floats, Ints
 
 #: An answer without a timeout, or with a longer one, is waited for so long.
 LONGEST_MS = 60_000.0
@@ -48,18 +50,24 @@ class Arrived:
     def lateness_ms(self) -> Ints:
         """From when they were due until they began, in whole milliseconds rounded up and never
         less than 0; 0 where no arrival was theirs."""
-        late = np.nan_to_num(self.start_ms - np.floor(self.due_ms))
-        return np.maximum(late, 0).astype(np.int64)
+        due_ms = np.nan if self.due_ms is None else np.floor(self.due_ms)
+        late = np.nan_to_num(self.start_ms - due_ms)
+        whole: Ints = np.maximum(late, 0).astype(np.int64)
+        return whole
 
 
-NOBODY = Arrived(*(np.zeros(0, np.int64) for _ in range(3)))
+_NONE = np.zeros(0, np.int64)
+NOBODY = Arrived(_NONE, _NONE, _NONE)
 
 
 def gathered(parts: Sequence[Arrived]) -> Arrived:
     """All of them together, before they are joined."""
-    names = ("start_ms", "thread", "key")
-    columns = ([getattr(it, name) for it in (NOBODY, *parts)] for name in names)
-    return Arrived(*map(np.concatenate, columns))
+    every = (NOBODY, *parts)
+    return Arrived(
+        np.concatenate([it.start_ms for it in every]),
+        np.concatenate([it.thread for it in every]),
+        np.concatenate([it.key for it in every]),
+    )
 
 
 class GrowingJoin:
@@ -71,25 +79,26 @@ class GrowingJoin:
         self.sent = 0
         self._waiting, self._taken, self._passed = NOBODY, 0, 0
         self._events_ms, self._known_s = np.zeros(0), -1.0
-        self._is_seen = np.zeros(schedule.replay.count if schedule.by_thread else 0, bool)
+        replay = schedule.replay
+        self._open = replay if isinstance(replay, OpenModelArrivals) else None
+        self._is_seen = np.zeros(self._open.count if self._open else 0, bool)
 
     def due(self, now_ms: float) -> int:
         """How many arrivals had been due by then (epoch ms), inf for all before the schedule's end.
         Where nothing says when that is, what was sent last is taken for it."""
-        of = self.schedule
+        schedule = self.schedule
         until_s = (now_ms - self._origin_ms) / 1000
-        if of.end_s is not None:
-            until_s = min(until_s, of.end_s)
-        if of.by_thread:
-            return self._arrivals_before(until_s)
-        if of.end_s is None and of.limit is None:
+        if schedule.end_s is not None:
+            until_s = min(until_s, schedule.end_s)
+        if self._open:
+            return self._arrivals_before(self._open, until_s)
+        if schedule.end_s is None and schedule.limit is None:
             return self._taken
         return int(np.searchsorted(self._events(until_s), until_s * 1000))
 
-    def _arrivals_before(self, until_s: float) -> int:
+    def _arrivals_before(self, replay: OpenModelArrivals, until_s: float) -> int:
         """Goes on from where it was asked last: of a long schedule only the step under way is
         drawn."""
-        replay = self.schedule.replay
         while self._passed < replay.count:
             numbers = np.arange(self._passed, min(self._passed + _AHEAD, replay.count))
             passed = int(np.searchsorted(replay.at(numbers), until_s))
@@ -101,17 +110,17 @@ class GrowingJoin:
     def add(self, new: Arrived, newest_ms: float) -> Arrived:
         """Those of the new samples, and of those that waited, whose arrival is known by now.
         newest_ms: when the answer came that was written last; inf once nothing more is written."""
-        if self.schedule.by_thread:
-            return self._by_thread(new)
+        if self._open:
+            return self._by_thread(self._open, new)
         waiting = gathered([self._waiting, new])
         waiting = waiting.at(np.argsort(waiting.start_ms, kind="stable"))
         begun = waiting.start_ms - self._origin_ms
-        known = int(np.searchsorted(begun, self._settled_ms(begun, newest_ms - self._origin_ms)))
-        known = max(known, len(begun) - MOST_WAITING)
-        self._waiting = waiting.at(np.arange(known, len(begun)))
-        return self._by_order(waiting.at(np.arange(known)))
+        settled = int(np.searchsorted(begun, self._settled_ms(begun, newest_ms - self._origin_ms)))
+        settled = max(settled, len(begun) - MOST_WAITING)
+        self._waiting = waiting.at(np.arange(settled, len(begun)))
+        return self._by_order(waiting.at(np.arange(settled)))
 
-    def _by_thread(self, new: Arrived) -> Arrived:
+    def _by_thread(self, replay: OpenModelArrivals, new: Arrived) -> Arrived:
         """Arrival n belongs to the first sample of thread n; those behind it follow that one."""
         new = new.at(np.argsort(new.start_ms, kind="stable"))
         inside = np.flatnonzero((new.thread >= 1) & (new.thread <= len(self._is_seen)))
@@ -120,7 +129,7 @@ class GrowingJoin:
         arrival, rows = arrival[is_new], inside[first[is_new]]
         self._is_seen[arrival] = True
         due_ms = np.full(len(new.start_ms), np.nan)
-        due_ms[rows] = self.schedule.replay.at(arrival) * 1000 + self._origin_ms
+        due_ms[rows] = replay.at(arrival) * 1000 + self._origin_ms
         return self._joined(new, due_ms)
 
     def _settled_ms(self, begun: Ints, newest_ms: float) -> float:
@@ -138,8 +147,8 @@ class GrowingJoin:
         longest_ms = LONGEST_MS if timeout_ms is None else min(timeout_ms, LONGEST_MS)
         return newest_ms - longest_ms - _WRITTEN_MS
 
-    def _by_order(self, known: Arrived) -> Arrived:
-        begun = (known.start_ms - self._origin_ms).astype(np.float64)
+    def _by_order(self, settled: Arrived) -> Arrived:
+        begun = (settled.start_ms - self._origin_ms).astype(np.float64)
         due_ms = np.full(len(begun), np.nan)
         if len(begun):
             last_s = (float(begun[-1]) + EARLY_TOLERANCE_MS) / 1000
@@ -149,7 +158,7 @@ class GrowingJoin:
             has_event = event != NO_EVENT
             due_ms[has_event] = events[event[has_event]] + self._origin_ms
             self._taken += int(event.max(initial=NO_EVENT)) + 1
-        return self._joined(known, due_ms)
+        return self._joined(settled, due_ms)
 
     def _joined(self, samples: Arrived, due_ms: Floats) -> Arrived:
         end_s = math.inf if self.schedule.end_s is None else self.schedule.end_s

@@ -19,9 +19,9 @@ import numpy as np
 from tollgate.plan.model import Plan
 from tollgate.samples.store import Store
 from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, gathered
-from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.queues import Queue, queues_of
 from tollgate.schedule.schedule import schedules_of
+from tollgate.stats.arrays import Floats, Ints
 
 #: Labels that a plan makes at run time, such as `item ${row}`, have no end: those behind so many
 #: series are counted together, under this label.

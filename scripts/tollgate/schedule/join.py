@@ -12,10 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from tollgate.stats.arrays import Flags, Floats, Ints
 
 # A sample may start this much before its event. JMeter aims at whole milliseconds, rounding down,
 # and adds a clock that it corrects every five seconds: 2.0 ms early was the most in 3,000 samples.
@@ -41,7 +39,7 @@ class Rows:
     start_ms: Ints
     elapsed_ms: Ints
     thread: Ints
-    is_governed: NDArray[np.bool_]
+    is_governed: Flags
 
 
 def align(event_ms: Floats, start_ms: Floats) -> Ints:
@@ -80,8 +78,8 @@ def _gaps_before(event_ms: Floats, start_ms: Floats, events: Ints) -> Ints:
     first, proofs = first[proven], shift[first[proven]]
     # Gaps only add up, so a later run with fewer of them refutes an earlier one with more.
     proofs = np.minimum.accumulate(proofs[::-1])[::-1]
-    known = np.searchsorted(first, np.arange(len(events)), side="right")
-    gaps = np.append(0, proofs)[known]
+    run = np.searchsorted(first, np.arange(len(events)), side="right")
+    gaps = np.append(0, proofs)[run]
     # Two events close together end a run; carry each proof back over all samples that fit it.
     for sample in np.flatnonzero(np.diff(gaps)):
         gap, back = gaps[sample + 1], sample

@@ -16,8 +16,10 @@ from tollgate.schedule.attribution import (
     SERVICE,
     attribute_lateness,
 )
-from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Floats, Ints, Rows, align
+from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Rows, align
 from tollgate.schedule.model import Schedule, ScheduleFacts
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.stats.arrays import Floats, Ints
 
 #: Four times as many as samples that can be joined; in memory some 30 bytes each.
 MOST_EVENTS = 20_000_000
@@ -95,6 +97,8 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
     until_s = _horizon_s(schedule, start, origin_ms)
+    if isinstance(schedule.replay, OpenModelArrivals):
+        raise TypeError("an open model is joined by open_join.py")
     if (count := schedule.replay.drawn(until_s, schedule.limit)) > MOST_EVENTS:
         raise TooManyEventsError(
             f"{count:.3g} requests were due until the last sample, {until_s:.3g} s after the test "
@@ -104,7 +108,7 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
     events_s = schedule.arrivals(until_s)
     order = np.lexsort((elapsed, start))
     event = np.empty(len(start), dtype=np.int64)
-    event[order] = align(events_s * 1000, start[order] - origin_ms)
+    event[order] = align(events_s * 1000, (start[order] - origin_ms).astype(np.float64))
     intended = _required(schedule, events_s, event)
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False

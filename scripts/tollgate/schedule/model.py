@@ -9,21 +9,13 @@ wrk2 measures from the intended start instead, and so does Tollgate where there 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.base.fields import Count, written
+from tollgate.plan.arrivals import EvenArrivals, PreciseThroughput
 from tollgate.plan.model import PlanLabel
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.stats.arrays import Floats
 from tollgate.stats.counts import Counts
-
-
-class Replay(Protocol):
-    """Anything that can tell its events, in seconds from the test start, sorted."""
-
-    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]: ...
-    def drawn(self, until_s: float, limit: int | None = None) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -31,8 +23,6 @@ class Schedule:
     """What one thread group meant to send for `labels`, which share one queue of events.
 
     group: the thread group's name; JMeter's thread names begin with it.
-    by_thread: an arrival is joined with a sample by the number of its thread (open model);
-      otherwise the k-th event belongs to the k-th sample.
     threads: that can send, None where that is not known.
     end_s: events from here on need not be sent, None where the group ends by itself or not at all.
     limit: of all events, only so many are asked for; None where that is unknown.
@@ -42,8 +32,7 @@ class Schedule:
 
     group: str
     labels: tuple[PlanLabel, ...]
-    replay: Replay
-    by_thread: bool = False
+    replay: PreciseThroughput | EvenArrivals | OpenModelArrivals
     threads: int | None = None
     end_s: float | None = None
     limit: int | None = None
@@ -51,9 +40,15 @@ class Schedule:
     timeout_ms: float | None = None
 
     def matches(self, label: str) -> bool:
-        return any(known.matches(label) for known in self.labels)
+        return any(own.matches(label) for own in self.labels)
 
-    def arrivals(self, until_s: float) -> NDArray[np.float64]:
+    @property
+    def by_thread(self) -> bool:
+        """Whether an arrival is joined with a sample by the number of its thread (open model);
+        otherwise the k-th event belongs to the k-th sample."""
+        return isinstance(self.replay, OpenModelArrivals)
+
+    def arrivals(self, until_s: float) -> Floats:
         """Return the events before `until_s`, seconds from the test start, sorted."""
         return self.replay.arrivals(until_s, self.limit)
 

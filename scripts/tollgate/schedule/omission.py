@@ -70,8 +70,8 @@ def correct_coordinated_omission(
     """
     omitted = OmittedRequests()
     for left in sent.values():
-        waits = list(left.hung)
-        if left.ended_ms < end.seen_ms:
+        waits: list[tuple[float, float]] = [*left.hung]
+        if left.ended_ms is not None and left.ended_ms < end.seen_ms:
             if not end.is_lost:
                 continue  # nothing was under way
             begun = min(left.ended_ms + pause_ms, end.ended_ms)

@@ -16,10 +16,11 @@ from tollgate.samples.order import Step, early_step, largest
 from tollgate.samples.single import Batch, SampleBatches
 from tollgate.samples.store import Store
 from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
-from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import ScheduleFacts
+from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 
@@ -38,11 +39,12 @@ def join_open(
     joined = OpenJoin(queue, test_start_ms, jtl.origin_ms, from_s, bins)
     for batch in batches:
         joined.add(batch)
-    return joined.outcome(batches.threads_outside(queue.schedule.replay.count))
+    return joined.outcome(batches.threads_outside(joined.arrivals.count))
 
 
 class OpenJoin:
-    """One schedule. Batches are added in order of their start; then it has the outcome.
+    """One schedule. Batches are added in order of their start; then it has the outcome. arrivals:
+    all of the schedule's.
 
     queue: of an open model; batches have its governed labels by their numbers. test_start_ms:
     TESTSTART.MS. origin_ms: zero of the seconds in the response times. from_s: lateness is summed
@@ -52,22 +54,27 @@ class OpenJoin:
     def __init__(
         self, queue: Queue, test_start_ms: float, origin_ms: int, from_s: float, bins: Bins
     ) -> None:
-        self._queue = queue
-        self._arrivals, self._start_ms = queue.schedule.replay, test_start_ms
-        self._intended = self._arrivals.count_before(queue.schedule.end_s)
+        if not isinstance(queue.schedule.replay, OpenModelArrivals):
+            raise TypeError("a timer's schedule is joined by timer_join.py")
+        self.arrivals = queue.schedule.replay
+        self._queue, self._start_ms = queue, test_start_ms
+        self._intended = self.arrivals.count_before(queue.schedule.end_s)
         self._origin_ms, self._from_ms, self._bins = origin_ms, origin_ms + from_s * 1000, bins
         self._response = {it: _Gathered(bins) for it in queue.governed if it not in queue.mixed}
         self._waited = {it: _Gathered(bins) for it in self._response}
         # Untouched pages of them take no memory.
-        self._is_seen = np.zeros(self._arrivals.count, bool)
-        self._lateness_ms = np.empty(self._arrivals.count)
+        self._is_seen = np.zeros(self.arrivals.count, np.bool_)
+        self._lateness_ms = np.empty(self.arrivals.count)
         self._displacement = Displacement()
         self._sent = self._measured = 0
         self._step: Step | None = None
 
     def add(self, batch: Batch) -> None:
         """Join the samples of the batch."""
-        rows, due_ms = self._firsts(batch)
+        rows, numbers = self._first_of_arrivals(batch)
+        due_ms = self.arrivals.at(numbers) * 1000
+        self._sent += int(np.count_nonzero(numbers < self._intended))
+        self._measure(batch.start_ms[rows], due_ms)
         begin_ms = batch.start_ms.astype(np.float64)
         waited = np.zeros(len(begin_ms), np.int64)
         begin_ms[rows] = due_ms + self._start_ms
@@ -86,27 +93,28 @@ class OpenJoin:
     def _counts(self, batch: Batch, here: np.ndarray, second: Ints, values: Ints) -> Counts:
         return Counts.of(second[here], values[here], batch.ok[here], width=self._bins.width_s)
 
-    def _firsts(self, batch: Batch) -> tuple[Ints, Floats]:
-        """The rows that are the first of their arrival, and when it was due in ms; summed up."""
-        arrival = batch.number - 1
-        inside = np.flatnonzero((arrival >= 0) & (arrival < self._arrivals.count))
-        arrival, first = np.unique(arrival[inside], return_index=True)
-        unseen = ~self._is_seen[arrival]
-        arrival, rows = arrival[unseen], inside[first[unseen]]
-        self._is_seen[arrival] = True
-        self._sent += int(np.count_nonzero(arrival < self._intended))
-        start, due = batch.start_ms[rows], self._arrivals.at(arrival) * 1000
-        lateness = start - self._start_ms - due
-        intended_ms = due + self._start_ms
+    def _first_of_arrivals(self, batch: Batch) -> tuple[Ints, Ints]:
+        """The rows that are the first ones of their arrivals, and the numbers of these. Any other
+        row of an arrival, here or in a later batch, follows that first one."""
+        numbers = batch.number - 1
+        inside = np.flatnonzero((numbers >= 0) & (numbers < self.arrivals.count))
+        in_batch, first = np.unique(numbers[inside], return_index=True)
+        is_new = ~self._is_seen[in_batch]
+        self._is_seen[in_batch] = True
+        return inside[first[is_new]], in_batch[is_new]
+
+    def _measure(self, start_ms: Ints, due_ms: Floats) -> None:
+        """Take in how late requests were. due_ms: since the test began."""
+        lateness = start_ms - self._start_ms - due_ms
+        intended_ms = due_ms + self._start_ms
         measured = intended_ms >= self._from_ms
         # As precise as a time of the epoch, like the other schedules' in lateness.py.
-        due_ms = intended_ms[measured] - self._start_ms
-        self._displacement.add(due_ms, np.maximum(lateness[measured], 0))
+        measured_due_ms = intended_ms[measured] - self._start_ms
+        self._displacement.add(measured_due_ms, np.maximum(lateness[measured], 0))
         end = self._measured + np.count_nonzero(measured)
         self._lateness_ms[self._measured : end] = lateness[measured]
         self._measured = int(end)
         self._step = largest([self._step, early_step(intended_ms, lateness)])
-        return rows, due
 
     def outcome(self, threads_outside: int) -> ScheduleOutcome:
         """How the schedule was kept. threads_outside: threads of its labels that no arrival has.
@@ -114,7 +122,7 @@ class OpenJoin:
         Response times are by bin of the intended start, or of its own where a sample had none;
         lateness is of those that had one, in whole milliseconds rounded up.
         """
-        unsent = self._arrivals.at(np.flatnonzero(~self._is_seen[: self._intended]))
+        unsent = self.arrivals.at(np.flatnonzero(~self._is_seen[: self._intended]))
         due_ms = unsent * 1000 + self._start_ms - self._origin_ms
         return ScheduleOutcome(
             response={label: it.counts for label, it in self._response.items()},

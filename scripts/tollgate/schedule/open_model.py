@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,8 @@ class Ramp:
 def ramps_of(schedule: str) -> Iterator[Ramp]:
     """The parts of a schedule's text that make arrivals. Raises ScheduleError."""
     rate = 0.0
-    for step, following in pairwise([*parse_schedule(schedule), None]):
+    steps = list(parse_schedule(schedule))
+    for step, following in zip(steps, [*steps[1:], None], strict=False):
         if isinstance(step, RateStep):
             rate = step.per_second
         else:
@@ -118,12 +118,12 @@ class OpenModelArrivals:
 
     def at(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the arrivals with these numbers, each in [0, count), in seconds."""
-        found = np.empty(len(numbers))
+        moments = np.empty(len(numbers))
         step_of = np.searchsorted(self._first, numbers, side="right") - 1
         for step in np.flatnonzero(np.bincount(step_of)):
             here = step_of == step
-            found[here] = self._events_of(int(step))[numbers[here] - self._first[step]]
-        return found
+            moments[here] = self._events_of(int(step))[numbers[here] - self._first[step]]
+        return moments
 
 
 def _laid_out(ramps: Iterable[Ramp], random: JavaRandom) -> Iterator[_Step]:

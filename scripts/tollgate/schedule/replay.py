@@ -20,6 +20,7 @@ from tollgate.samples.threads import read_threads
 from tollgate.schedule.lateness import TooManyEventsError
 from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.open_join import join_open
+from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Queue, ScheduleOutcome, queues_of
 from tollgate.schedule.timer_join import join_timer
 from tollgate.stats.bins import Bins
@@ -75,11 +76,10 @@ def replay_jtl(
     problems: list[str] = []
     with using(source) as store:
         queues, closed = queues_of(plan, jtl.samplers, read_threads(store))
-        problem = _problem_of_start(jtl) if queues else ""
-        if problem:
-            return _together([], closed, [problem])
+        start_ms = _start_of(jtl)
+        if isinstance(start_ms, str):
+            return _together([], closed, [start_ms] if queues else [])
         for each in queues:
-            start_ms = jtl.test_starts_ms[0]
             queue = each.until(until_s, jtl.origin_ms, start_ms)
             size = sum(jtl.samplers[label].counts.total for label in queue.labels)
             if queue.schedule.by_thread:
@@ -115,8 +115,8 @@ def _together(
     )
 
 
-def _problem_of_start(jtl: Jtl) -> str:
-    """Why the samples don't say when the schedules began; empty if they do."""
+def _start_of(jtl: Jtl) -> int | str:
+    """TESTSTART.MS, when the schedules began; or why the samples don't say when that was."""
     if jtl.test_starts_ms is None:
         return (
             "the JTL has no column TESTSTART.MS, the zero of its schedules: add TESTSTART.MS to "
@@ -124,7 +124,7 @@ def _problem_of_start(jtl: Jtl) -> str:
         )
     first_ms, last_ms = jtl.test_starts_ms
     if first_ms == last_ms:
-        return ""
+        return first_ms
     return (
         "the samples come from JMeters that began at different times (TESTSTART.MS is "
         f"{first_ms} and {last_ms}), each with its own schedule, and don't show which is "
@@ -142,10 +142,11 @@ def _too_many(queue: Queue, size: int, limit: int) -> str:
 
 def foreseen_problems(plan: Plan, length_s: float) -> list[str]:
     """The problems that a run of this length would have, before any load is sent."""
-    found = []
+    problems = []
     for queue in queues_of(plan, ())[0]:
-        if not queue.schedule.by_thread:
-            size = int(queue.schedule.replay.rate * length_s)
+        replay = queue.schedule.replay
+        if not isinstance(replay, OpenModelArrivals):
+            size = int(replay.rate * length_s)
             if size > MOST_CLOSED:
-                found.append(_too_many(queue, size, MOST_CLOSED))
-    return found
+                problems.append(_too_many(queue, size, MOST_CLOSED))
+    return problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
-from tollgate.plan.model import FLOW_CONTROL, Plan, Sampler, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, Controller, Plan, Sampler, ThreadGroup
 from tollgate.schedule.grammar import ScheduleError
 from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_model import OpenModelArrivals
@@ -24,7 +24,7 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
     Labels of one schedule share the same Schedule object. Labels that hold variables appear as
     they are written, e.g. `item ${row}`; Schedule.matches tells which rows they mean.
     """
-    found: dict[str, Schedule | str] = {}
+    by_label: dict[str, Schedule | str] = {}
     schedules: list[tuple[int, Schedule]] = []
     for place, group in enumerate(plan.groups):
         here = dict(_group_schedules(group))
@@ -35,9 +35,9 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
             here.setdefault(transaction.label.text, reason)
         for label, schedule in here.items():
             twice = f"'{label}' is used by more than one thread group"
-            found[label] = twice if label in found else schedule
-    kept = {id(it) for it in found.values()}
-    return found, tuple((place, it) for place, it in schedules if id(it) in kept)
+            by_label[label] = twice if label in by_label else schedule
+    kept = {id(it) for it in by_label.values()}
+    return by_label, tuple((place, it) for place, it in schedules if id(it) in kept)
 
 
 def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]:
@@ -115,17 +115,18 @@ def _dealt_out(
 def _think_ms(samplers: list[Sampler]) -> float:
     """The longest that a turn pauses: a Switch Controller runs one of its parts."""
     by_part: dict[object, float] = {}
-    for it in samplers:
-        kinds = [each.kind for each in it.controllers]
-        around = it.controllers[kinds.index(_SWITCH) + 1 :] if _SWITCH in kinds else ()
-        part = around[0] if around else it if _SWITCH in kinds else None
-        by_part[part] = by_part.get(part, 0.0) + it.all_pauses_ms
+    for sampler in samplers:
+        kinds = [each.kind for each in sampler.controllers]
+        around = sampler.controllers[kinds.index(_SWITCH) + 1 :] if _SWITCH in kinds else ()
+        part = around[0] if around else sampler if _SWITCH in kinds else None
+        by_part[part] = by_part.get(part, 0.0) + (sampler.all_pauses_ms or 0.0)
     return by_part.pop(None, 0.0) + max(by_part.values(), default=0.0)
 
 
 def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
-    timeouts = [each.timeout_ms for each in samplers if each.kind != FLOW_CONTROL]
-    return None if None in timeouts else max(timeouts, default=None)
+    sending = [each for each in samplers if each.kind != FLOW_CONTROL]
+    timeouts = [each.timeout_ms for each in sending if each.timeout_ms is not None]
+    return max(timeouts, default=None) if len(timeouts) == len(sending) else None
 
 
 def _obstacle(group: ThreadGroup, timed: tuple[Sampler, ...], governed: tuple[Sampler, ...]) -> str:
@@ -187,36 +188,53 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str
         return firsts, str(error)
     labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
     timeout_ms = _timeout_ms(firsts)
-    return firsts, Schedule(group.name, labels, arrivals, by_thread=True, timeout_ms=timeout_ms)
+    return firsts, Schedule(group.name, labels, arrivals, timeout_ms=timeout_ms)
 
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
-    """Return the samplers that can be the first of an arrival, as far as the plan shows."""
+    """Return the samplers that can be the first of an arrival, as far as the plan shows: all up to
+    one that nothing lets it leave out. Of a controller that picks one of its children, those that
+    can be the first of each child."""
     firsts: list[Sampler] = []
-    picked: tuple[object, ...] | None = None
-    begun: set[object] = set()
-    for sampler in samplers:
-        if picked is not None and sampler.controllers[: len(picked)] != picked:
-            break
-        branch = _branch(sampler, picked)
-        if branch in begun or (sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0):
+    for place, sampler in enumerate(samplers):
+        if _is_passed(sampler):
             continue
+        deciding = _deciding(sampler)
+        if deciding and all(it.kind in _PICKING for it in deciding):
+            outermost = sampler.controllers.index(deciding[0])
+            picking = sampler.controllers[: outermost + 1]
+            return (*firsts, *_firsts_of_children(samplers[place:], picking))
         firsts.append(sampler)
-        kinds = [p.kind for p in sampler.controllers if not p.is_plain and p.kind not in _REPEATING]
-        if picked is None and all(kind in _PICKING for kind in kinds):
-            if not kinds:
-                break
-            outermost = next(i for i, p in enumerate(sampler.controllers) if p.kind in _PICKING)
-            picked = sampler.controllers[: outermost + 1]
-            branch = _branch(sampler, picked)
-        if picked is not None and kinds == [picked[-1].kind]:
-            begun.add(branch)
+        if not deciding:
+            break
     return tuple(firsts)
 
 
-def _branch(sampler: Sampler, picked: tuple[object, ...] | None) -> object:
-    """Return what a controller that picks one child picks with this sampler: the sampler itself
-    or the controller around it, of which an arrival, a thread of its own, sees the beginning."""
-    if picked is None or len(sampler.controllers) == len(picked):
-        return sampler
-    return sampler.controllers[len(picked)]
+def _firsts_of_children(
+    samplers: tuple[Sampler, ...], picking: tuple[Controller, ...]
+) -> Iterator[Sampler]:
+    """Yield the samplers that can be the first of a child that a controller has picked: an arrival,
+    which is a thread of its own, sees the beginning of one. picking: the controllers down to that
+    one, in which the first of the samplers is."""
+    certain: set[Sampler | Controller] = set()  # children of which nothing further comes first
+    for sampler in samplers:
+        if sampler.controllers[: len(picking)] != picking:
+            return
+        inside = sampler.controllers[len(picking) :]
+        child = inside[0] if inside else sampler
+        if child in certain or _is_passed(sampler):
+            continue
+        yield sampler
+        if [it.kind for it in _deciding(sampler)] == [picking[-1].kind]:
+            certain.add(child)
+
+
+def _deciding(sampler: Sampler) -> list[Controller]:
+    """The controllers around a sampler that may leave it out of a turn, or put another first."""
+    around = (it for it in sampler.controllers if not it.is_plain)
+    return [it for it in around if it.kind not in _REPEATING]
+
+
+def _is_passed(sampler: Sampler) -> bool:
+    """Whether it is a Flow Control Action without a pause, which leaves nothing."""
+    return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0

@@ -13,8 +13,8 @@ from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.expressions import PROPERTY, Expander
 from tollgate.plan.jmx import Element
 from tollgate.plan.model import LOOPING, PRECISE_THROUGHPUT, Plan, ThreadGroup
-from tollgate.plan.read import expander_of
 from tollgate.plan.timers import read_timer
+from tollgate.plan.variables import expander_of
 from tollgate.schedule.grammar import ScheduleError, decimal, random_arrivals
 from tollgate.schedule.open_model import Ramp, ramps_of
 from tollgate.schedule.share import Share, ShareError
@@ -24,32 +24,32 @@ _SCHEDULE, _SEED = "OpenModelThreadGroup.schedule", "OpenModelThreadGroup.random
 
 
 def shared_properties(
-    plan: Plan, root: Element, given: Mapping[str, str], share: Share
+    plan: Plan, root: Element, properties: Mapping[str, str], share: Share
 ) -> dict[str, str]:
     """What JMeter is given beside, or in place of, the properties of the whole load.
 
-    plan, root: the whole's, as read_plan and read_tree read it with the properties `given`. The
+    plan, root: the whole's, as read_plan and read_tree read it with these properties. The
     threads of an open schedule are not divided: each engine may need as many for its slow answers.
     A thread group whose part is no arrival is off: it has no threads. Raises ShareError.
     """
     _refuse_outside(root)
-    found: dict[str, str] = {"engine": str(share.number), "engines": str(share.of)}
+    own: dict[str, str] = {"engine": str(share.number), "engines": str(share.of)}
     sends = 0
-    expander = expander_of(root, given)
+    expander = expander_of(root, properties)
     for group, element in zip(plan.groups, root.thread_groups, strict=True):
         if group.is_setup or group.is_teardown:
             continue
-        count, properties = _of_group(group, element, expander, share)
+        count, shared = _of_group(group, element, expander, share)
         sends += count
-        for name, value in properties.items():
-            if found.setdefault(name, value) != value:
+        for name, value in shared.items():
+            if own.setdefault(name, value) != value:
                 raise ShareError(
                     f"the property {name!r} is read by several thread groups, whose shares differ: "
                     "give each a property of its own"
                 )
     if not sends:
         raise ShareError(f"engine {share} has no request to send: take fewer engines, or more load")
-    return found
+    return own
 
 
 def _refuse_outside(root: Element) -> None:
@@ -76,20 +76,20 @@ def _of_group(
             raise ShareError(f"how many threads {group.name!r} has is not known before the run")
         threads = share.part(group.threads)
         return threads, {_named(element, _THREADS, group.name): str(threads)}
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     counts = []
     for timer in timers:
         whole = read_timer(timer, expander, {})
-        if whole.replay is None:
+        if not isinstance(whole.replay, PreciseThroughput):
             raise ShareError(f"the timer {whole.name!r}: {whole.reason}")
         counts.append(share.part(whole.replay.moments_per_window))
         if counts[-1]:
-            found |= _of_timer(timer, whole.replay, counts[-1], share)
+            properties |= _of_timer(timer, whole.replay, counts[-1], share)
     if not any(counts):
         return 0, {_named(element, _THREADS, group.name): "0"}
     if not all(counts):
         raise ShareError(f"some timers of {group.name!r} would send nothing: take fewer engines")
-    return sum(counts), found
+    return sum(counts), properties
 
 
 def _of_timer(timer: Element, whole: PreciseThroughput, count: int, share: Share) -> dict[str, str]:
@@ -116,17 +116,17 @@ def _of_open_model(
     return count, found
 
 
-def _named(element: Element, field: str, of: str) -> str:
+def _named(element: Element, field: str, owner: str) -> str:
     """The property that alone says what a field is."""
     text = element.props.get(field, "").strip()
-    found = PROPERTY.fullmatch(text)
-    if not found:
+    named = PROPERTY.fullmatch(text)
+    if not named:
         name = field.rpartition(".")[2]
         raise ShareError(
-            f"{name} of {of!r} is {text!r}, which no property changes, so that no share of it can "
-            f"be made: write ${{__P(NAME,{text})}}"
+            f"{name} of {owner!r} is {text!r}, which no property changes, so that no share of it "
+            f"can be made: write ${{__P(NAME,{text})}}"
         )
-    return found[1]
+    return named[1]
 
 
 def shared_schedule(text: str, share: Share) -> tuple[str, int]:

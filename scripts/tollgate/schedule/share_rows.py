@@ -14,18 +14,18 @@ from pathlib import Path
 from tollgate.base import atomic
 from tollgate.plan.data_files import Feed, feed_of
 from tollgate.plan.jmx import CSV_DATA_SET, read_tree
-from tollgate.plan.read import expander_of
+from tollgate.plan.variables import expander_of
 from tollgate.schedule.share import Share, ShareError
 
 COPY, SPLIT = "copy", "split"
 HOW = (COPY, SPLIT)
 
 
-def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
-    """Those of a plan's file with the properties `given`, each file of a property once. Raises
-    ShareError and PlanError."""
-    root, folder = read_tree(plan, given), plan.absolute().parent
-    expander = expander_of(root, given)
+def read_feeds(plan: Path, properties: Mapping[str, str]) -> list[Feed]:
+    """Those of a plan's file with these properties, each file of a property once. Raises ShareError
+    and PlanError."""
+    root, folder = read_tree(plan, properties), plan.absolute().parent
+    expander = expander_of(root, properties)
     feeds = [feed_of(it, folder, expander) for it in root.walk() if it.kind == CSV_DATA_SET]
     for feed in feeds:
         if feed.file is None:
@@ -36,16 +36,16 @@ def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
 
 def records_of(text: str, is_quoted: bool) -> list[str]:
     """The rows of a CSV file, each with its line break, as JMeter reads them."""
-    found: list[str] = []
+    rows: list[str] = []
     held = ""
     for line in io.StringIO(text, newline=""):
         held += line
         if not (is_quoted and held.count('"') % 2):
-            found.append(held)
+            rows.append(held)
             held = ""
     if held:
-        found.append(held)
-    return [each if each.endswith(("\r", "\n")) else f"{each}\n" for each in found]
+        rows.append(held)
+    return [each if each.endswith(("\r", "\n")) else f"{each}\n" for each in rows]
 
 
 def share_of_rows(feed: Feed, text: str, share: Share, how: str) -> str:
@@ -68,7 +68,7 @@ def share_of_rows(feed: Feed, text: str, share: Share, how: str) -> str:
 def read_rows(feed: Feed, share: Share, how: str) -> str:
     """The content of the engine's own file, from that of all engines. Raises ShareError."""
     try:
-        with feed.file.open(encoding=feed.encoding, newline="") as file:
+        with feed.path.open(encoding=feed.encoding, newline="") as file:
             text = file.read()
     except (OSError, ValueError, LookupError) as problem:
         raise ShareError(f"{feed.file} of {feed.title} can't be read: {problem}") from None

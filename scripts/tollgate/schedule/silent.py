@@ -44,74 +44,92 @@ def silent_parts(
     before its time, in seconds; None where it ended by itself.
     """
     scheduled = {place for place, _ in schedules_of(plan)[1]}
-    sent_for = {place: list(certain_samplers(group)) for place, group in enumerate(plan.groups)}
-    kept = {at for at, it in enumerate(plan.groups) if until_s is None or not it.is_teardown}
-    due = [place for place, sent in sent_for.items() if sent and place in kept]
-    unnamed = [place for place in due if not _has_own_label(plan, place, labels)]
+    due = [it for it in _due(plan) if until_s is None or not it.group.is_teardown]
+    unnamed = [it for it in due if not _has_own_label(plan, it, labels)]
     # Of a schedule all that was not sent is known and reported.
-    mute = [place for place in unnamed if place not in scheduled]
+    mute = [it for it in unnamed if it.place not in scheduled]
     seen = _seen(plan, threads()) if mute else set()
-    mute = [place for place in mute if seen is None or place not in seen]
+    mute = [it for it in mute if seen is None or it.place not in seen]
     faults, doubts = [], []
-    for place in mute:
-        group, label = plan.groups[place], sent_for[place][0].label.text
-        what = f"the thread group {group.name!r} left no sample"
-        if seen is not None and _had_to_send(plan, group, sent_for[place][0], until_s):
-            faults.append(f"{what}, and it had to send {label!r}: see jmeter.log for why not")
+    for silent in mute:
+        label = silent.samplers[0].label.text
+        problem = f"the thread group {silent.group.name!r} left no sample"
+        if seen is not None and _had_to_send(plan, silent, until_s):
+            faults.append(f"{problem}, and it had to send {label!r}: see jmeter.log for why not")
         else:
-            doubts.append(f"{what}: see jmeter.log if it was to send {label!r}")
-    left_out = {*mute, *(place for place in unnamed if place in scheduled)}
-    for place in due if not plan.may_ignore else ():
-        if place not in left_out:
-            doubts += _without_a_sample(plan.groups[place], sent_for[place], labels)
+            doubts.append(f"{problem}: see jmeter.log if it was to send {label!r}")
+    left_out = {it.place for it in unnamed if it in mute or it.place in scheduled}
+    for sending in due if not plan.may_ignore else ():
+        if sending.place not in left_out:
+            doubts += _without_a_sample(sending, labels)
     return Silent(tuple(faults), tuple(dict.fromkeys(doubts)))
 
 
-def _has_own_label(plan: Plan, place: int, labels: Collection[str]) -> bool:
+@dataclass(frozen=True)
+class _Due:
+    """A thread group that is to send, with its place in plan.groups. samplers: those that each of
+    its threads reaches, in their order."""
+
+    place: int
+    group: ThreadGroup
+    samplers: list[Sampler]
+
+
+def _due(plan: Plan) -> Iterator[_Due]:
+    for place, group in enumerate(plan.groups):
+        samplers = list(certain_samplers(group))
+        if samplers:
+            yield _Due(place, group, samplers)
+
+
+def _has_own_label(plan: Plan, due: _Due, labels: Collection[str]) -> bool:
     """Whether a label shows that this thread group has sent something, and no other has."""
-    others = [group for it, group in enumerate(plan.groups) if it != place]
-    mine = (it for it in labels if plan.groups[place].may_leave(it))
-    return any(not any(other.may_leave(it) for other in others) for it in mine)
+    others = [*plan.groups[: due.place], *plan.groups[due.place + 1 :]]
+    mine = (label for label in labels if due.group.may_leave(label))
+    return any(not any(other.may_leave(label) for other in others) for label in mine)
 
 
 def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
     """Places in plan.groups of those that may have sent in the threads of these names; None where
     some name is of none of them, or may be of all."""
     every = range(len(plan.groups))
-    found = [senders(plan, every, name) for name in threads or [""]]
-    if len(every) > 1 and any(len(each) == len(every) for each in found):
+    by_name = [senders(plan, every, name) for name in threads or [""]]
+    if len(every) > 1 and any(len(places) == len(every) for places in by_name):
         return None
-    return {place for each in found for place in each}
+    return {place for places in by_name for place in places}
 
 
-def _had_to_send(plan: Plan, group: ThreadGroup, first: Sampler, until_s: float | None) -> bool:
-    """Whether nothing in the plan lets the group go without a sample. first: of those that each of
-    its threads reaches."""
+def _had_to_send(plan: Plan, due: _Due, until_s: float | None) -> bool:
+    """Whether nothing in the plan lets the group go without a sample."""
+    group = due.group
+    if plan.may_ignore or group.unresolved or group.name_pattern or _is_hidden(plan, group):
+        return False
     loops = group.kind in _LOOPING and group.threads and group.loops
     lasts = group.length_s and not group.is_pool and until_s is None
-    if not (loops or lasts) or plan.may_ignore:
+    if not (loops or lasts):
         return False
-    # JMeter numbers groups that set up, and those that tear down, each by themselves.
-    others = (it for it in plan.groups if it.name == group.name)
-    is_alike = len({(it.is_setup, it.is_teardown) for it in others}) > 1
-    if group.name_pattern or is_alike or group.unresolved:
-        return False
-    waits_for_others = plan.is_serial or any(other.is_setup for other in plan.groups)
-    if until_s is not None and waits_for_others:
-        return False
-    ended_s = math.inf if until_s is None else until_s - (group.delay_s or 0.0)
-    length_s = min(ended_s, group.duration_s or math.inf)
-    return length_s == math.inf or wait_s(group, first) < length_s
+    length_s = group.duration_s or math.inf
+    if until_s is not None:
+        if plan.is_serial or any(other.is_setup for other in plan.groups):
+            return False  # the groups before it may have taken all of the time
+        length_s = min(length_s, until_s - (group.delay_s or 0.0))
+    return length_s == math.inf or wait_s(group, due.samplers[0]) < length_s
 
 
-def _without_a_sample(
-    group: ThreadGroup, samplers: list[Sampler], labels: Collection[str]
-) -> Iterator[str]:
-    for sampler in samplers:
-        known = not sampler.label.pattern and sampler.leaves_a_row and not sampler.arrival_timers
-        if known and sampler.label.text not in labels:
+def _is_hidden(plan: Plan, group: ThreadGroup) -> bool:
+    """Whether threads of another group may have the names of its own: JMeter numbers groups that
+    set up, and those that tear down, each by themselves."""
+    alike = [other for other in plan.groups if other.name == group.name]
+    return len({(other.is_setup, other.is_teardown) for other in alike}) > 1
+
+
+def _without_a_sample(due: _Due, labels: Collection[str]) -> Iterator[str]:
+    for sampler in due.samplers:
+        label = sampler.label
+        is_certain = not label.pattern and sampler.leaves_a_row and not sampler.arrival_timers
+        if is_certain and label.text not in labels:
             yield (
-                f"no sample has the label {sampler.label.text!r}, which the thread group "
-                f"{group.name!r} sends on no condition: see jmeter.log, unless a script names it "
-                "otherwise"
+                f"no sample has the label {label.text!r}, which the thread group "
+                f"{due.group.name!r} sends on no condition: see jmeter.log, unless a script names "
+                "it otherwise"
             )

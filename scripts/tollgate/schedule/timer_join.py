@@ -45,12 +45,14 @@ def join_timer(
     second = bins.begin(np.floor((begin - origin_ms) / 1000).astype(np.int64))
 
     def counted(values: np.ndarray, picked: np.ndarray) -> dict[str, Counts]:
-        found = {}
+        by_label = {}
         for number, label in enumerate(queue.governed):
             here = picked & (label_of == number)
-            counts = Counts.of(second[here], values[here], ok[here], width=bins.width_s)
-            found |= {} if label in queue.mixed else {label: counts}
-        return found
+            if label not in queue.mixed:
+                by_label[label] = Counts.of(
+                    second[here], values[here], ok[here], width=bins.width_s
+                )
+        return by_label
 
     waited = joined.response_ms - rows.elapsed_ms[governed]
     everything = np.ones(len(has_event), bool)
