@@ -10,7 +10,14 @@ from typing import Any
 
 from tollgate.base.text import some_of
 from tollgate.record import manifest
-from tollgate.record.manifest import NAME, EngineRecord, Execution, Manifest, ManifestError
+from tollgate.record.manifest import (
+    NAME,
+    EngineRecord,
+    Execution,
+    Manifest,
+    ManifestError,
+    ShareRecord,
+)
 
 #: What each JMeter is given for itself.
 _OWN = ("jmeterengine.nongui.port", "jmeterengine.nongui.maxport", "user.classpath")
@@ -20,18 +27,18 @@ _VERSIONS = ("tollgate", "jmeter", "taurus")
 
 @dataclass(frozen=True)
 class Shard:
-    """A share's folder and its record."""
+    """A share's folder, its record, and what that says of the share."""
 
     folder: Path
     record: Manifest
+    share: ShareRecord
 
     @property
     def number(self) -> int:
-        return self.record.share["number"]
+        return self.share["number"]
 
     def __str__(self) -> str:
-        share = self.record.share
-        return f"engine {share['number']}/{share['of']} ({self.folder})"
+        return f"engine {self.number}/{self.share['of']} ({self.folder})"
 
 
 def read_shards(folders: Sequence[Path]) -> list[Shard]:
@@ -42,8 +49,8 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
         record = manifest.read(folder)
         if record.share is None:
             raise ManifestError(f"{folder} holds no share of a load: its run had no ENGINE=1/3")
-        shards.append(Shard(folder, record))
-    shards.sort(key=lambda it: it.number)
+        shards.append(Shard(folder, record, record.share))
+    shards.sort(key=lambda shard: shard.number)
     if problem := next(_problems(shards), None):
         raise ManifestError(problem)
     return shards
@@ -57,13 +64,13 @@ def _problems(shards: Sequence[Shard]) -> Iterator[str]:
     for shard in shards:
         yield from _problems_of(shard)
     for shard in shards[1:]:
-        for difference in _differences(shards[0].record, shard.record):
+        for difference in _differences(shards[0], shard):
             yield (
                 f"{shard} is no share of the load of {shards[0]}: {difference}; "
                 "name the folders of one load"
             )
-    of, known = shards[0].record.share["of"], {shard.number for shard in shards}
-    missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
+    engines, numbers = shards[0].share["of"], {shard.number for shard in shards}
+    missing = [f"{it}/{engines}" for it in range(1, engines + 1) if it not in numbers]
     if missing:
         yield f"engine {some_of(missing, 5)} is missing: name the folders of all shares"
     owners: dict[str | None, Shard] = {}
@@ -96,7 +103,7 @@ def _problems_of(shard: Shard) -> Iterator[str]:
             )
 
 
-def _differences(one: Manifest, other: Manifest) -> Iterator[str]:
+def _differences(one: Shard, other: Shard) -> Iterator[str]:
     """What differs between two records that should be of one load."""
     here, there = _alike(one), _alike(other)
     for name in here | there:
@@ -105,26 +112,26 @@ def _differences(one: Manifest, other: Manifest) -> Iterator[str]:
             yield f"{name} is {its!r:.80} there and {mine!r:.80} here"
 
 
-def _alike(record: Manifest) -> dict[str, Any]:
+def _alike(shard: Shard) -> dict[str, Any]:
     """What must be the same of all shares, by what it is called."""
-    share, known = record.share, record.environment
-    versions = known.get("versions", {})
-    found = {
+    record, share, environment = shard.record, shard.share, shard.record.environment
+    versions = environment.get("versions", {})
+    alike = {
         "the number of engines": share["of"],
         "the number of executions": len(record.executions),
         "the kind": record.kind,
-        "the commit": known.get("commit"),
+        "the commit": environment.get("commit"),
         **{f"the version of {name}": versions.get(name) for name in _VERSIONS},
         "START_AT": share["start_at"],
         "how rows are shared (modules.load.rows)": share["rows"],
-        "the plan files by SHA-256": known.get("plans"),
+        "the plan files by SHA-256": environment.get("plans"),
         "the data files by SHA-256": share["data"],
         "the criteria": record.criteria,
         "the settings of modules.verdict": record.settings,
         "the executions": [each.name for each in record.executions],
     }
     for each in record.executions:
-        of_it = {
+        of_execution = {
             "the criteria": each.criteria,
             "the service": each.url,
             "the plan": each.plan,
@@ -133,8 +140,8 @@ def _alike(record: Manifest) -> dict[str, Any]:
             "the forecast": each.forecast and vars(replace(each.forecast, steps=())),
             **{f"the property {name}": value for name, value in _whole(each).items()},
         }
-        found |= {f"{name} of {each.name}": value for name, value in of_it.items()}
-    return found
+        alike |= {f"{name} of {each.name}": value for name, value in of_execution.items()}
+    return alike
 
 
 def _whole(execution: Execution) -> dict[str, str]:
@@ -180,11 +187,11 @@ def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
         notes=first.notes,
         lint=first.lint,
         exit_code=next((each.exit_code for each in parts if each.exit_code), 0),
-        began=min(each.began for each in parts),
-        ended=max(each.ended for each in parts),
+        began=min(each.began for each in parts if each.began is not None),
+        ended=max(each.ended for each in parts if each.ended is not None),
     )
 
 
-def folders(of: int) -> list[str]:
+def folders(engines: int) -> list[str]:
     """What those of so many engines are called."""
-    return [f"engine-{number:0{len(str(of))}}" for number in range(1, of + 1)]
+    return [f"engine-{number:0{len(str(engines))}}" for number in range(1, engines + 1)]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Final
 
 from tollgate.forecast.model import (
     ForecastFacts,
@@ -33,7 +34,9 @@ from tollgate.forecast.model import (
 )
 from tollgate.stats.intervals import poisson_interval
 
-HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
+HELD: Final = "held"
+MISSED: Final = "missed"
+NOT_REACHED: Final = "not reached"
 #: Of requests; see above.
 ALWAYS_ALLOWED = 1.0
 
@@ -46,12 +49,13 @@ def check_forecast(facts: ForecastFacts, tolerance: float, confidence: float) ->
     elsewhere, and is not the forecast's matter.
     """
     reached = [each for each in facts.steps if each.reached]
-    asked: Counter = Counter()
-    sent: Counter = Counter()
+    expected: dict[str, float] = {}
+    sent: Counter[str] = Counter()
     for each in reached:
-        asked.update({name: each.forecast * part for name, part in each.step.shares.items()})
+        for name, share in each.step.shares.items():
+            expected[name] = expected.get(name, 0) + each.forecast * share
         sent.update(each.sent_by_label)
-    names = [*asked, *(name for name in sent if name not in asked)]
+    names = [*expected, *(name for name in sent if name not in expected)]
     error_rate = (1 - confidence) / max(1, len(reached) + len(names) + 1)
 
     def part(forecast: float, count: int, is_reached: bool) -> PartResult:
@@ -74,9 +78,10 @@ def check_forecast(facts: ForecastFacts, tolerance: float, confidence: float) ->
         step_s=round(first.to_s - first.from_s, 3),
         steps=tuple(_step(it, part(it.forecast, it.sent, it.reached)) for it in facts.steps),
         targets=tuple(
-            TargetResult(**vars(part(asked[it], sent[it], True)), name=it) for it in names
+            TargetResult(**vars(part(expected.get(name, 0), sent[name], True)), name=name)
+            for name in names
         ),
-        total=part(math.fsum(asked.values()), sum(sent.values()), bool(reached)),
+        total=part(math.fsum(expected.values()), sum(sent.values()), bool(reached)),
         timeline=Timeline(
             facts.resolution_s,
             forecast=tuple(it for it, _ in facts.timeline),
@@ -85,10 +90,10 @@ def check_forecast(facts: ForecastFacts, tolerance: float, confidence: float) ->
     )
 
 
-def _step(facts: StepFacts, found: PartResult) -> StepResult:
+def _step(facts: StepFacts, part: PartResult) -> StepResult:
     step = facts.step
     return StepResult(
-        **vars(found),
+        **vars(part),
         name=step.name,
         from_s=step.from_s,
         to_s=step.to_s,

@@ -41,7 +41,7 @@ def forecast_facts(
     labels, at_ms, n = step_counts(source, origin_ms, sorted({*borders, end}), size, parents)
     if followed.followers:
         n = n * np.array([label not in followed.followers for label in labels])
-    sent = [Counter() for _ in steps]
+    sent: list[Counter[str]] = [Counter() for _ in steps]
     for label, step, count in zip(labels, _place(borders, at_ms), n, strict=True):
         if 0 <= step < len(steps) and label not in followed.followers:
             sent[step][label] += int(count)

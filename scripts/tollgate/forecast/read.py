@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tollgate.base.csv_file import Row, Values, parse_rows, read_rows
 from tollgate.base.text import FileError, closest, shown
@@ -51,9 +52,9 @@ def read_forecast(
     """
     header, *rows = read_rows(path, ForecastError, "hour,tps,...")
     first, *others = columns = header.fields
-    known = None if targets is None else [*targets]
-    is_total = shares is not None and not {*others} & {*(known or ())}
-    errors = [*_header_errors(columns, None if is_total else known, is_total)]
+    of_plan = None if targets is None else [*targets]
+    is_total = shares is not None and not {*others} & {*(of_plan or ())}
+    errors = [*_header_errors(columns, None if is_total else of_plan, is_total)]
     if errors:
         raise ForecastError(*(f"{header.place}: {error}" for error in errors))
     if len(rows) > MOST_ROWS:
@@ -67,15 +68,15 @@ def read_forecast(
         return problem and f"{' + '.join(shared)} {problem}"
 
     timed = first != "step" or all(fields.is_time(row.fields[0]) for row in rows)
-    parsers = dict.fromkeys(others, fields.number)
+    parsers: dict[str, Callable[[str], Any]] = dict.fromkeys(others, fields.number)
     parsers[first] = fields.minute_of_day if timed else fields.step_name
     steps = parse_rows(rows, columns, parsers, ForecastError, shares_problem)
     _check_order(rows, first, [step[first] for step in steps], timed)
     if not any(step[RATE_COLUMN] for step in steps):
         text = f"{path}: {RATE_COLUMN} is 0 in every row: write the rate that is expected"
         raise ForecastError(text)
-    made = tuple(_step(step, first, shared, timed, shares) for step in steps)
-    return Forecast(str(path), DAY_S / len(made), made)
+    forecast = tuple(_step(step, first, shared, timed, shares) for step in steps)
+    return Forecast(str(path), DAY_S / len(forecast), forecast)
 
 
 def _header_errors(
@@ -115,8 +116,8 @@ def _column_problem(name: str, before: Sequence[str], targets: Sequence[str] | N
         return f"is {shown(name)}, a second name of the step: take it out"
     if targets is not None and name not in targets:
         meant = _meant(name, [*targets, RATE_COLUMN])
-        known = ", ".join(targets)
-        return f"is {shown(name)}, which the plan does not have: it has {known}{meant}"
+        due = ", ".join(targets)
+        return f"is {shown(name)}, which the plan does not have: it has {due}{meant}"
     if not _TARGET.fullmatch(name):
         letters = "a target's name is made of letters, digits, '.', '-' and '_'"
         return f"is {shown(name)}: {letters}: rename it"
@@ -128,7 +129,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near!r}?" if near else ""
 
 
-def _check_order(rows: Sequence[Row], column: str, names: Sequence, timed: bool) -> None:
+def _check_order(rows: Sequence[Row], column: str, names: Sequence[Any], timed: bool) -> None:
     """Refuses times or numbers that are out of order, and names that come twice."""
     found = fields.spacing_problem(names) if timed else fields.order_problem(names)
     if found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from lxml import etree
 
 from tollgate.base.urls import PORTS, place_of
 from tollgate.plan import nodes
-from tollgate.plan.expressions import Expander
+from tollgate.plan.expressions import ExpandedText, Expander
 
 _PREFIX = "HTTPSampler."
 _PLACE = ("protocol", "domain", "port")
@@ -84,39 +84,45 @@ def _asked(
     element: etree._Element, expander: Expander, defaults: Sequence[etree._Element], is_active: bool
 ) -> Asked:
     def text(name: str) -> str:
-        found = (it.findtext(f"*[@name='{_PREFIX}{name}']") for it in (element, *defaults))
-        return next((it.strip() for it in found if it and it.strip()), "")
+        texts = (it.findtext(f"*[@name='{_PREFIX}{name}']") for it in (element, *defaults))
+        return next((it.strip() for it in texts if it and it.strip()), "")
 
     limits = {name: expander.expand(text(name)).value or "" for name in _TIMEOUTS}
-    known = tuple((name, int(it)) for name, it in limits.items() if it.isdecimal() and int(it))
+    timeouts = tuple((name, int(it)) for name, it in limits.items() if it.isdecimal() and int(it))
     path = expander.expand(text("path")).shown
     if path.startswith(_SCHEMES):
         scheme, _, behind = path.partition("://")
         authority = behind.split("/", 1)[0].split("?", 1)[0]
         rest = behind[len(authority) :]
         try:
-            parts = urlsplit(f"{scheme}://{authority}")
-            host, port = parts.hostname, parts.port or PORTS[scheme]
+            url = urlsplit(f"{scheme}://{authority}")
+            host, port = url.hostname, url.port or PORTS[scheme]
         except ValueError:
             host, port = None, None
         if not host or "${" in authority:
-            return Asked(element, is_active, reason=f"its URL is {path!r}", timeouts=known)
+            return Asked(element, is_active, reason=f"its URL is {path!r}", timeouts=timeouts)
         rest = rest if rest.startswith("/") else f"/{rest}"
-        return Asked(element, is_active, host, port, timeouts=known, rest=rest)
-    found = _by_parts(element, is_active, {it: expander.expand(text(it)) for it in _PLACE}, known)
-    return replace(found, may_stray=path.startswith("${"))
+        return Asked(element, is_active, host, port, timeouts=timeouts, rest=rest)
+    parts = {it: expander.expand(text(it)) for it in _PLACE}
+    by_parts = _by_parts(element, is_active, parts, timeouts)
+    return replace(by_parts, may_stray=path.startswith("${"))
 
 
-def _by_parts(element: etree._Element, is_active: bool, parts: dict, known: tuple) -> Asked:
+def _by_parts(
+    element: etree._Element,
+    is_active: bool,
+    parts: Mapping[str, ExpandedText],
+    timeouts: tuple[tuple[str, int], ...],
+) -> Asked:
     values = {name: it.value for name, it in parts.items()}
     unknown = next((name for name, it in values.items() if it is None), None)
     if unknown or not values["domain"]:
-        said = f"its {unknown} is {parts[unknown].shown!r}" if unknown else NO_HOST
-        return Asked(element, is_active, reason=said, timeouts=known)
+        reason = f"its {unknown} is {parts[unknown].shown!r}" if unknown else NO_HOST
+        return Asked(element, is_active, reason=reason, timeouts=timeouts)
     port = values["port"] or str(PORTS.get((values["protocol"] or "http").lower(), 80))
     if not port.isdecimal():
-        return Asked(element, is_active, reason=f"its port is {port!r}", timeouts=known)
-    return Asked(element, is_active, values["domain"].strip("[]"), int(port), timeouts=known)
+        return Asked(element, is_active, reason=f"its port is {port!r}", timeouts=timeouts)
+    return Asked(element, is_active, values["domain"].strip("[]"), int(port), timeouts=timeouts)
 
 
 def put(element: etree._Element, name: str, text: str) -> None:
@@ -128,25 +134,28 @@ def put(element: etree._Element, name: str, text: str) -> None:
 
 
 def spread_credentials(
-    tree: etree._Element, expander: Expander, of: tuple[str | None, int | None], urls: Sequence[str]
+    tree: etree._Element,
+    expander: Expander,
+    service: tuple[str | None, int | None],
+    urls: Sequence[str],
 ) -> None:
     """Have what HTTP Authorization and Cookie Managers hold for one service hold for others.
 
-    of: its host and port. urls: of the others, such as http://127.0.0.1:3001."""
+    service: its host and port. urls: of the others, such as http://127.0.0.1:3001."""
     for row in [*tree.iter("elementProp")]:
         if (url := row.find("stringProp[@name='Authorization.url']")) is not None:
             shown = expander.expand(url.text or "").shown
-            wanted = urls if place_of(shown) == of else ()
-            values = [f"{each}{urlsplit(shown).path}" for each in wanted]
+            others = urls if place_of(shown) == service else ()
+            values = [f"{each}{urlsplit(shown).path}" for each in others]
         elif (url := row.find("stringProp[@name='Cookie.domain']")) is not None:
-            wanted = expander.expand(url.text or "").value == of[0]
+            is_of_service = expander.expand(url.text or "").value == service[0]
             hosts = dict.fromkeys(urlsplit(it).hostname or "" for it in urls)
-            values = [*hosts] if wanted else []
+            values = [*hosts] if is_of_service else []
         else:
             continue
         for value in values:
-            made = copy.deepcopy(row)
-            made.find(f"stringProp[@name='{url.get('name')}']").text = value
-            row.addprevious(made)
+            other = copy.deepcopy(row)
+            other.find(f"stringProp[@name='{url.get('name')}']").text = value
+            row.addprevious(other)
         if values:
             row.getparent().remove(row)

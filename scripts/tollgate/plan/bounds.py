@@ -101,14 +101,15 @@ def unbounded_groups(
 def _ends(root: Element, group: Element, expander: Expander) -> Iterator[str]:
     """What may end the threads of a group: in the group, around it, or of the test in others. A
     script in a file may do anything."""
-    for it in _scope(root, group):
-        ends = _action(it) in _STOPS or _ends_with_its_file(it, expander)
-        if ends or it.is_script_with(_STOP) or it.is_script_in_a_file:
-            yield it.title
+    for element in _scope(root, group):
+        ends = _action(element) in _STOPS or _ends_with_its_file(element, expander)
+        if ends or element.is_script_with(_STOP) or element.is_script_in_a_file:
+            yield element.title
     for other in root.thread_groups:
-        for it in other.walk() if other is not group else ():
-            if _stops_everybody(it) or it.is_script_with(_STOP_TEST) or it.is_script_in_a_file:
-                yield it.title
+        for element in other.walk() if other is not group else ():
+            is_script = element.is_script_with(_STOP_TEST) or element.is_script_in_a_file
+            if _stops_everybody(element) or is_script:
+                yield element.title
 
 
 def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:

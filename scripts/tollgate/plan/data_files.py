@@ -164,7 +164,7 @@ def broken_rows(root: Element, folder: Path, expander: Expander) -> Iterator[str
         names = feed.columns if feed.is_there and feed.delimiter else None
         uses = [(f"${{{it}}}", f'"{it}"', f"'{it}'") for it in names or ()]
         is_read = [any(use in text for use in each for text in texts) for each in uses]
-        if any(is_read):
+        if names and any(is_read):
             with suppress(csv.Error):
                 yield from islice(_broken(feed, names, is_read), 1)
 
@@ -188,7 +188,7 @@ def _broken(feed: Feed, names: list[str], is_read: list[bool]) -> Iterator[str]:
 
 def _why_broken(feed: Feed, row: list[str], names: list[str], is_read: list[bool]) -> str:
     """Empty for a row that is not, and for one without fields."""
-    by_quotes, delimiter = row, feed.delimiter
+    by_quotes, delimiter = row, feed.delimiter or ","
     if len(row) > len(names):
         with suppress(csv.Error):
             by_quotes = next(csv.reader([delimiter.join(row)], delimiter=delimiter[0]), row)

@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 #: A value that a property alone says.
 PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
@@ -76,7 +77,7 @@ def arithmetic(arguments: Sequence[str]) -> str:
 
 def _evaluate(node: ast.expr) -> float:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value
+        return cast(float, node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_evaluate(node.operand)
     if isinstance(node, ast.BinOp):

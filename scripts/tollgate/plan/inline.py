@@ -63,7 +63,7 @@ def put_in_tree(document: etree._ElementTree, path: Path) -> None:
 
 def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bool:
     """Whether anything below `root` was replaced. within: the files that are around it."""
-    found = False
+    is_changed = False
     for include in list(root.iter(_INCLUDE)):
         path = folder / (include.findtext(f"stringProp[@name='{_PATH}']") or "").strip()
         inside = _fragment(path.resolve(), within)
@@ -75,8 +75,8 @@ def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bo
         simple.tail, inside.tail = include.tail, below.tail
         include.getparent().replace(include, simple)
         below.getparent().replace(below, inside)
-        found = True
-    return found
+        is_changed = True
+    return is_changed
 
 
 def put_modules_in_place(tree: etree._Element) -> None:

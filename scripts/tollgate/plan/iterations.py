@@ -47,16 +47,16 @@ def read_iteration(plan: Path, copy: Path, name: str, properties: Mapping[str, s
     if not sent:
         raise PlanError(f"{plan}: {name!r} has no sampler that is switched on: enable one")
     pause_ms = longest_ms = 0.0
-    for it in samplers:
-        endless = next((each for each in it.controllers if is_endless(each)), None)
+    for sampler in samplers:
+        endless = next((each for each in sampler.controllers if is_endless(each)), None)
         if endless:
             raise PlanError(
                 f"{plan}: {endless.name!r} loops without an end that is known, and so does one "
                 "arrival: write how often"
             )
-        turns = math.prod(each.loops or 1 for each in it.controllers if each.kind == LOOP)
-        pause_ms += turns * _pause_ms(plan, it)
-        longest_ms += turns * (it.timeout_ms or _PATIENCE_MS)
+        turns = math.prod(each.loops or 1 for each in sampler.controllers if each.kind == LOOP)
+        pause_ms += turns * _pause_ms(plan, sampler)
+        longest_ms += turns * (sampler.timeout_ms or _PATIENCE_MS)
     return Iteration(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)
 
 

@@ -271,17 +271,17 @@ def _included(
     """Return the included file and what stands below the first Test Fragment of it."""
     where = f"{path}: Include Controller '{element.name}'"
     written = element.props.get("IncludeController.includepath", "")
-    known = (expander.expand(written).value or "").strip()
-    if not known:
+    included = (expander.expand(written).value or "").strip()
+    if not included:
         raise PlanError(f"{where} names no file that is known ('{written}'); write a plain path")
-    file = path.parent / known
+    file = path.parent / included
     if not file.is_file():
-        raise PlanError(f"{where} names '{known}', which is not there; correct its path")
+        raise PlanError(f"{where} names '{included}', which is not there; correct its path")
     fragment = _fragment(file)
     if fragment is None:
         raise PlanError(f"{file}: has no Test Fragment for {path} to include; add one")
     if file.resolve() in within:
-        raise PlanError(f"{where} includes itself through '{known}'; break the circle")
+        raise PlanError(f"{where} includes itself through '{included}'; break the circle")
     return file.resolve(), fragment.children
 
 

@@ -19,9 +19,9 @@ from tollgate.plan.data_files import absent
 from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
-from tollgate.plan.read import expander_of, read_plan
+from tollgate.plan.read import read_plan
 from tollgate.plan.sessions import shares
-from tollgate.plan.variables import running_expander_of, set_anew
+from tollgate.plan.variables import expander_of, running_expander_of, set_anew
 
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
 HOST = "HTTPSampler.domain"
@@ -68,7 +68,7 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     at_start = expander_of(root, properties)
     read = read_plan(plan, properties)
     off = [it.name for it in read.groups if 0 in (it.threads, it.loops) and it.samplers]
-    found = [
+    lines = [
         *remarks(root),
         *_without_a_value(root, properties),
         *([f"without threads or loops, so that it sends nothing: {listed(off)}"] if off else ()),
@@ -84,7 +84,7 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
             if not ends
         ),
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(lines))
 
 
 def _without_a_value(root: Element, properties: Mapping[str, str]) -> Iterator[str]:
@@ -264,13 +264,13 @@ def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
     if _SCRIPT_FILE.search(text):  # which may read any
         return
     jmeters = jmeters_own()
-    known = list(dict.fromkeys(_READ.findall(text)))
+    read = list(dict.fromkeys(_READ.findall(text)))
     for name in names:
         elsewhere = "." in name or name in (*_OF_ANY_RUN, *jmeters)
         if not elsewhere and not re.search(rf"\b{re.escape(name)}\b", text):
             yield (
                 f"nothing in {plan.name} reads the property {name!r}, which changes nothing: "
-                f"{did_you_mean(name, known) if known else 'it reads none'}"
+                f"{did_you_mean(name, read) if read else 'it reads none'}"
             )
 
 

@@ -7,7 +7,7 @@ Made by plan.read_plan. Numbers that only the running test can know are None, an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,13 @@ LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.
 _PLAIN = ("CriticalSection", "Generic", "Include", "Module", "Recording", "TestFragment")
 PLAIN_CONTROLLERS = frozenset(f"{it}Controller" for it in (*_PLAIN, "Transaction"))
+
+
+def total(terms: Iterable[float | None]) -> float | None:
+    """Their sum; None where one of them is not known."""
+    terms = list(terms)
+    numbers = [it for it in terms if it is not None]
+    return sum(numbers) if len(numbers) == len(terms) else None
 
 
 @dataclass(frozen=True, order=True)
@@ -108,8 +115,7 @@ class Sampler:
     @property
     def all_pauses_ms(self) -> float | None:
         """The longest wait before and in this sampler, 0 where timers only pace it."""
-        pauses = [self.pause_ms, *(timer.pause_ms for timer in self.timers)]
-        return None if None in pauses else sum(pauses)
+        return total((self.pause_ms, *(timer.pause_ms for timer in self.timers)))
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,8 @@ class ThreadGroup:
 
     def may_leave(self, label: str) -> bool:
         """Whether a sample of this label may come of it."""
-        return any(each.label.matches(label) for each in (*self.samplers, *self.transactions))
+        rows: tuple[Sampler | Transaction, ...] = (*self.samplers, *self.transactions)
+        return any(row.label.matches(label) for row in rows)
 
     def may_leave_any(self, labels: Collection[str]) -> bool:
         return any(map(self.may_leave, labels))

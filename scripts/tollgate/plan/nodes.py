@@ -35,7 +35,7 @@ def groups(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Elemen
 
 
 def kind(element: etree._Element) -> str:
-    return element.tag.rpartition(".")[2]
+    return str(element.tag.rpartition(".")[2])
 
 
 def is_group(element: etree._Element) -> bool:

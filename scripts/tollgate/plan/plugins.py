@@ -32,12 +32,12 @@ def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
     for file in files:
         for name in _classes(file):
             naming.setdefault(name, file)
-    wanted = [name for name in naming if name not in aliases]
-    if not wanted:
+    classes = [name for name in naming if name not in aliases]
+    if not classes:
         return {}
     jars = [*home.glob("lib/ext/*.jar"), *home.glob("lib/*.jar"), *home.glob("lib/junit/*.jar")]
     jars += [jar for folder in {file.parent for file in files} for jar in folder.glob("*.jar")]
-    absent = {f"{it.replace('.', '/')}.class": it for it in wanted}
+    absent = {f"{it.replace('.', '/')}.class": it for it in classes}
     for jar in jars:
         if not absent:
             break

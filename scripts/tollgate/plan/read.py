@@ -29,6 +29,7 @@ from tollgate.plan.model import (
     ThreadGroup,
     Timer,
     Transaction,
+    total,
 )
 from tollgate.plan.reach import never_sent
 from tollgate.plan.sessions import share_of
@@ -178,7 +179,7 @@ class _Reader:
     def _inside(self, element: Element, scope: _Scope) -> _Scope:
         """Return the scope of the children of `element`."""
         group = element if element.is_thread_group else scope.group
-        counters = scope.counters | self._counters(element, group)
+        counters = {**scope.counters, **self._counters(element, group)}
         timers = (it for it in element.active if it.kind.endswith("Timer"))
         is_controller = not (
             element.is_sampler or element.kind == "TestPlan" or element.is_thread_group
@@ -281,10 +282,11 @@ def _length_s(element: Element, fields: Fields, expander: Expander) -> float | N
         is_limited = (fields.text("Iterations") or "").strip() not in ("", "0")
         names = ("TargetLevel", "RampUp", "Hold")
         level, ramp, hold = (fields.number(name, absent=0.0) for name in names)
-        is_unknown = is_limited or not level or None in (ramp, hold)
-        return None if is_unknown else (ramp + hold) * unit_s
-    rows = [[_number(expander.expand(cell).value) for cell in row] for row in element.rows]
-    if not rows or any(None in row for row in rows):
+        length = total((ramp, hold))
+        return None if is_limited or not level or length is None else length * unit_s
+    cells = [[_number(expander.expand(cell).value) for cell in row] for row in element.rows]
+    rows = [[cell for cell in row if cell is not None] for row in cells]
+    if not rows or rows != cells:
         return None
     if element.kind == "FreeFormArrivalsThreadGroup" and {*map(len, rows)} == {3}:
         return sum(duration for _, _, duration in rows) * unit_s

@@ -69,7 +69,8 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
     file will set that is not there yet is taken to have a value. Raises PlanError."""
     root = read_tree(plan, properties)
     expander = running_expander_of(root, properties)
-    every, looked_for = [*root.walk()], {REQUEST: {}, HEADERS: {}}
+    every = [*root.walk()]
+    looked_for: dict[str, dict[str, tuple[str, str]]] = {REQUEST: {}, HEADERS: {}}
     feeds = [feed_of(it, folder, expander) for it in every if it.kind == CSV_DATA_SET]
     columns = {feed: feed.columns for feed in feeds}
     certain = {name for names in columns.values() for name in names or ()}
@@ -96,8 +97,8 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
         for name, default in _defaults(element):
             why = f"{default!r} is the default of {element.title}, which found no ${{{name}}}"
             for sender in readers[name]:
-                texts = _in_place(sender, name, default)
-                looked_for[_field(sender)] |= dict.fromkeys(texts, (name, why))
+                in_place = _in_place(sender, name, default)
+                looked_for[_field(sender)] |= dict.fromkeys(in_place, (name, why))
     return looked_for
 
 

@@ -9,7 +9,7 @@ seed. What setUp and tearDown thread groups do, they do to each process.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,26 +65,26 @@ class Sided:
 
 def write_sided(
     script: Path,
-    made: Path,
+    target: Path,
     properties: Mapping[str, str],
-    wanted: str,
+    host: str,
     sides: Sequence[Sequence[Url]],
     usual_ms: Mapping[str, int],
     seed: int,
 ) -> Sided:
-    """Write the copy of a plan. made: where to. wanted: the service's `host:port` or host, empty
+    """Write the copy of a plan. target: where to. host: the service's `host:port` or host, empty
     for the only one that the plan asks. sides: where base's and head's processes answer. usual_ms:
     timeouts where the plan has none. Raises PlanError, one line."""
     root, plan = read_tree(script, properties), read_plan(script, properties)
-    write(parsed(script), made)
-    put_in_place(made, script.parent)
-    document = parsed(made)
+    write(parsed(script), target)
+    put_in_place(target, script.parent)
+    document = parsed(target)
     tree = nodes.below_test_plan(document)
     put_modules_in_place(tree)
     _refuse_unfit(root, tree, script)
     expander = running_expander_of(root, properties)
     requests = [*addresses.asked(tree, expander)]
-    service = _service(requests, wanted, script)
+    service = _service(requests, host, script)
     ours = [it for it in requests if _is_of(it, service)]
     timeouts = _send(ours, usual_ms)
     urls = [it.url for side in sides for it in side]
@@ -94,14 +94,23 @@ def write_sided(
         remarks.append("transactions with a parent sample are measured by the requests in them")
     lasting = _sessions(root, plan, properties, len(urls))
     _toss(tree, lasting, {it.element for it in ours}, len(sides[0]), seed)
-    write(document, made)
-    known = [it for it in lasting if it]
-    fewest = min((it.threads for it in known), default=0) // len(urls) * len(sides[0])
-    why = known[0].why if known else ""
+    write(document, target)
+    by_thread = [it for it in lasting if it]
+    fewest = min((it.threads for it in by_thread), default=0) // len(urls) * len(sides[0])
+    why = by_thread[0].why if by_thread else ""
     repeats = None if why else sessions.requests_a_turn(plan)
-    place = f"{service[0]}:{service[1]}" if service[0] else ""
-    labels = _labels(plan, expander, ours)
-    return Sided(place, why, fewest, *labels, repeats, timeouts, tuple(remarks))
+    labels, elsewhere, straying = _labels(plan, expander, ours)
+    return Sided(
+        place=f"{service[0]}:{service[1]}" if service[0] else "",
+        lasting=why,
+        threads=fewest,
+        labels=labels,
+        elsewhere=elsewhere,
+        straying=straying,
+        repeats=repeats,
+        timeouts=timeouts,
+        remarks=tuple(remarks),
+    )
 
 
 def _refuse_unfit(root: Element, tree: etree._Element, script: Path) -> None:
@@ -118,18 +127,18 @@ def _refuse_unfit(root: Element, tree: etree._Element, script: Path) -> None:
             )
 
 
-def _service(requests: Sequence[Asked], wanted: str, script: Path) -> Place:
+def _service(requests: Sequence[Asked], host: str, script: Path) -> Place:
     """Host and port of the service; of a plan that names no host at all, none."""
     active = [it for it in requests if it.is_active]
-    if active and not wanted and all(it.reason == NO_HOST for it in active):
+    if active and not host and all(it.reason == NO_HOST for it in active):
         return None, None
-    known = list(dict.fromkeys((it.host, it.port) for it in active if it.host))
-    matching = [it for it in known if wanted in ("", it[0], f"{it[0]}:{it[1]}")]
-    places = ", ".join(f"{host}:{port}" for host, port in known)
-    if len(matching) > 1 or (wanted and not matching):
-        said = f"PLAN_HOST is {wanted!r}, and the plan asks" if wanted else "the plan asks several:"
+    services = list(dict.fromkeys((it.host, it.port) for it in active if it.host))
+    matching = [it for it in services if host in ("", it[0], f"{it[0]}:{it[1]}")]
+    places = ", ".join(f"{name}:{port}" for name, port in services)
+    if len(matching) > 1 or (host and not matching):
+        problem = f"PLAN_HOST is {host!r}, and the plan asks" if host else "the plan asks several:"
         raise PlanError(
-            f"{script}: {said} {places or 'nobody that is known'}: say by PLAN_HOST=host:port "
+            f"{script}: {problem} {places or 'nobody that is known'}: say by PLAN_HOST=host:port "
             "which of them base and head stand for"
         )
     unknown = next((it for it in active if not it.host), None)
@@ -147,21 +156,21 @@ def _service(requests: Sequence[Asked], wanted: str, script: Path) -> Place:
 def _send(ours: Sequence[Asked], usual_ms: Mapping[str, int]) -> dict[str, int]:
     """Have them go where the coin says; returns the longest timeouts."""
     longest = dict(usual_ms)
-    for it in ours:
-        longest |= {name: max(ms, longest[name]) for name, ms in it.timeouts}
+    for request in ours:
+        longest |= {name: max(ms, longest[name]) for name, ms in request.timeouts}
         names = ("protocol", "host", "port")
-        it.send(*(f"${{__P({name}_${{{COIN}}},)}}" for name in names))
-        it.limit(dict(usual_ms))
+        request.send(*(f"${{__P({name}_${{{COIN}}},)}}" for name in names))
+        request.limit(dict(usual_ms))
     return longest
 
 
 def _measure_children(tree: etree._Element) -> bool:
     """Untick `Generate parent sample`; whether any was ticked."""
     name = "boolProp[@name='TransactionController.parent']"
-    found = [it for it, _ in nodes.active(tree) if it.findtext(name) == "true"]
-    for it in found:
-        it.find(name).text = "false"
-    return bool(found)
+    ticked = [it for it, _ in nodes.active(tree) if it.findtext(name) == "true"]
+    for transaction in ticked:
+        transaction.find(name).text = "false"
+    return bool(ticked)
 
 
 def _is_of(request: Asked, service: Place) -> bool:
@@ -175,14 +184,18 @@ def _labels(
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """As Sided has them: (labels, elsewhere, straying). What a thread sends once comes while it
     warms up, and is not measured."""
-    names, straying = (
-        {expander.expand(it.element.get("testname", "")).shown for it in found}
-        for found in (ours, [it for it in ours if it.may_stray])
-    )
+
+    def names_of(requests: Iterable[Asked]) -> set[str]:
+        return {expander.expand(it.element.get("testname", "")).shown for it in requests}
+
+    def labels_of(samplers: Iterable[Sampler]) -> list[str]:
+        return [*dict.fromkeys(it.label.text for it in samplers)]
+
+    names, straying = names_of(ours), names_of(it for it in ours if it.may_stray)
     groups = [it for it in plan.groups if not (it.is_setup or it.is_teardown)]
-    often = (it for of in groups for it in of.samplers if of.loops == 1 or not _is_once(it))
-    every = (it for of in groups for it in of.samplers if it.kind != FLOW_CONTROL)
-    measured, sent = ([*dict.fromkeys(it.label.text for it in of)] for of in (often, every))
+    pairs = [(group, sampler) for group in groups for sampler in group.samplers]
+    measured = labels_of(it for group, it in pairs if group.loops == 1 or not _is_once(it))
+    sent = labels_of(it for _, it in pairs if it.kind != FLOW_CONTROL)
     return (
         tuple(it for it in measured if it in names),
         tuple(it for it in sent if it not in names),
@@ -208,12 +221,13 @@ def _sessions(
     """Of each thread group, None of one each turn of which begins anew. processes: of both
     sides."""
     around = [it for it in root.active if not it.is_thread_group]
-    expander, least, found = expander_of(root, properties), max(2 * FEWEST, processes), []
+    expander, least = expander_of(root, properties), max(2 * FEWEST, processes)
+    lasting: list[_Lasting | None] = []
     for each, group in zip(root.thread_groups, plan.groups, strict=True):
         kept = "" if group.loops == 1 else sessions.lasts(each, around)
         why = kept or sessions.long_loop(group)
         if each.kind in _SET_UP or not why:
-            found.append(None)
+            lasting.append(None)
             continue
         threads = group.threads or _threads(each, group, expander)
         if threads < least:
@@ -226,8 +240,8 @@ def _sessions(
                 f"{least // 2} a side (it has {threads or has}), or log in and clear the cookies "
                 "in each turn"
             )
-        found.append(_Lasting(why, threads))
-    return found
+        lasting.append(_Lasting(why, threads))
+    return lasting
 
 
 def _threads(element: Element, group: ThreadGroup, expander: Expander) -> int:
@@ -235,9 +249,9 @@ def _threads(element: Element, group: ThreadGroup, expander: Expander) -> int:
     Concurrency Thread Group as its target, which is a rate of those that keep a pool."""
     if group.is_pool:
         return 0
-    given = [*(row[:1] for row in element.rows), [element.props.get("TargetLevel", "")]]
-    known = [expander.expand(it).value or "" for row in given for it in row]
-    return sum(int(it) for it in known if it.isdecimal())
+    cells = [*(row[:1] for row in element.rows), [element.props.get("TargetLevel", "")]]
+    numbers = [expander.expand(it).value or "" for row in cells for it in row]
+    return sum(int(it) for it in numbers if it.isdecimal())
 
 
 def _toss(
@@ -267,10 +281,10 @@ def _for_each(group: etree._Element, below: etree._Element, coins: int) -> None:
         side, number = ("base", "head")[coin % 2], coin // 2 + 1
         pair[0].set("testname", f"{group.get('testname', '')} {side} {number}")
         _put_first(pair[1], _coin_of_threads([coin]))
-        for it in pair:
-            group.addprevious(it)
-    for it in (group, below):
-        it.getparent().remove(it)
+        group.addprevious(pair[0])
+        group.addprevious(pair[1])
+    group.getparent().remove(group)
+    below.getparent().remove(below)
 
 
 def _put_first(below: etree._Element, element: etree._Element) -> None:
@@ -319,8 +333,8 @@ def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Plac
             f"{some_of(loops, _NAMED)} may send more requests to one side than to the other, by "
             "what that answers: a request is compared with the same request all the same"
         )
-    samplers = [each for group in plan.groups if group.loops != 1 for each in group.samplers]
-    if once := [it.label.text for it in samplers if _is_once(it)]:
+    repeated = [each for group in plan.groups if group.loops != 1 for each in group.samplers]
+    if once := [it.label.text for it in repeated if _is_once(it)]:
         yield f"sent once a thread, and not compared: {some_of(once, _NAMED)}"
     if any(it.kind == "CacheManager" for it in elements):
         yield (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tollgate.plan.model import (
@@ -65,8 +65,7 @@ def wait_s(group: ThreadGroup, first: Sampler) -> float:
     if any("Throughput" in timer.kind for timer in first.timers):
         return math.inf
     before = group.samplers[: group.samplers.index(first) + 1]
-    pauses = [each.all_pauses_ms for each in before]
-    return math.inf if None in pauses else math.fsum(pauses) / 1000
+    return _seconds(each.all_pauses_ms for each in before)
 
 
 def is_steady(group: ThreadGroup) -> bool:
@@ -104,10 +103,14 @@ def longest_timer_s(group: ThreadGroup) -> float:
 
 
 def _timers_s(sampler: Sampler) -> float:
-    pauses = [timer.pause_ms for timer in sampler.timers]
-    if None in pauses or any("Throughput" in timer.kind for timer in sampler.timers):
+    if any("Throughput" in timer.kind for timer in sampler.timers):
         return math.inf
-    return math.fsum(pauses) / 1000
+    return _seconds(timer.pause_ms for timer in sampler.timers)
+
+
+def _seconds(pauses_ms: Iterable[float | None]) -> float:
+    """All of them together; inf where one is not known."""
+    return math.fsum(math.inf if it is None else it for it in pauses_ms) / 1000
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,9 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
     """Whether a thread with so many samples by label has nothing left to send, for certain."""
     sending = [each for each in group.samplers if each.kind != FLOW_CONTROL]
     stated = stated_end(group, may_jump=False)
-    is_counted = stated is not None and stated.needs and not group.may_be_cached
-    if not is_counted or list(certain_samplers(group)) != sending:
+    if stated is None or not stated.needs or group.may_be_cached:
+        return False
+    if list(certain_samplers(group)) != sending:
         return False
     is_fixed = not any(label.pattern for label in stated.needs)
     return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())
@@ -191,7 +195,8 @@ def longest_s(plan: Plan) -> float | None:
     """Seconds in which the plan sends, by the durations of its thread groups; None where one has
     none."""
     ends_s: dict[int, float] = {}
-    for place in sorted(range(len(plan.groups)), key=lambda it: len(groups_before(plan, it))):
+    order = sorted(range(len(plan.groups)), key=lambda place: len(groups_before(plan, place)))
+    for place in order:
         group = plan.groups[place]
         if group.duration_s is None:
             return None

@@ -8,16 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from tollgate.plan.arrivals import EVEN_DELAY, EvenArrivals, NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
-from tollgate.plan.model import PRECISE_THROUGHPUT, Timer
+from tollgate.plan.model import PRECISE_THROUGHPUT, Timer, total
 from tollgate.plan.variables import COUNTER
 
 #: A Constant Timer's delay that waits for what a Counter says.
 _EVEN = re.compile(re.escape(EVEN_DELAY.format("@")).replace("@", r"([^${}()]+)"))
 _DELAY = "ConstantTimer.delay"
+
+_Number = TypeVar("_Number", int, float)
 
 
 class Fields:
@@ -48,8 +51,8 @@ class Fields:
         return self._converted(name, absent, int)
 
     def _converted(
-        self, name: str, absent: float | None, convert: Callable[[str], float]
-    ) -> float | None:
+        self, name: str, absent: _Number | None, convert: Callable[[str | float], _Number]
+    ) -> _Number | None:
         text = self.text(name)
         if text is None:
             return None if name in self._element.props else absent
@@ -84,12 +87,12 @@ def read_timer(
     spread = fields.number("RandomTimer.range", absent=0.0)
     match element.kind:
         case "ConstantTimer" | "UniformRandomTimer":
-            return Timer(element.kind, name, _add(delay, spread))
+            return Timer(element.kind, name, total((delay, spread)))
         case "GaussianRandomTimer":
-            return Timer(element.kind, name, _add(delay, spread, spread, spread))
+            return Timer(element.kind, name, total((delay, spread, spread, spread)))
         case "PoissonRandomTimer":
             margin = None if spread is None else 3 * math.sqrt(max(spread, 0.0))
-            return Timer(element.kind, name, _add(delay, spread, margin))
+            return Timer(element.kind, name, total((delay, spread, margin)))
         case kind if "Throughput" in kind:
             return Timer(kind, name, 0.0)
         case kind:
@@ -99,12 +102,11 @@ def read_timer(
 def _precise(element: Element, expander: Expander) -> PreciseThroughput:
     fields = Fields(element, expander)
     throughput = fields.number("throughput")
-    whole = [fields.whole(name) for name in ("throughputPeriod", "duration", "batchSize")]
-    seed = fields.whole("randomSeed", absent=0)
-    if None in (throughput, *whole, seed):
+    period, duration = fields.whole("throughputPeriod"), fields.whole("duration")
+    batch, seed = fields.whole("batchSize"), fields.whole("randomSeed", absent=0)
+    if throughput is None or period is None or duration is None or batch is None or seed is None:
         name, reason = fields.first_unknown("not all of them are in the plan")
         raise NotReplayableError(f"the timer's {name} cannot be known: {reason}")
-    period, duration, batch = whole
     if period < 1:
         raise NotReplayableError(f"the timer's throughput period is {period} s")
     return PreciseThroughput(seed, throughput / period, duration, batch)
@@ -123,11 +125,8 @@ def _even(
     fields = Fields(element, expander)
     first, period, last = (fields.whole(f"{COUNTER}.{it}") for it in ("start", "incr", "end"))
     shape = element.props.get(f"{COUNTER}.format", "")
-    if None in (first, period) or "end" in fields.unresolved or last or shape:
+    is_unlike = "end" in fields.unresolved or last or shape
+    if first is None or period is None or is_unlike:
         name, reason = fields.first_unknown("start, incr and no more")
         raise NotReplayableError(f"the {name} of its {element.title} cannot be known: {reason}")
     return EvenArrivals(first, period)
-
-
-def _add(*terms: float | None) -> float | None:
-    return None if None in terms else sum(terms)

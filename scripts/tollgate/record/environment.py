@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
+from pydantic import with_config
 from typing_extensions import TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base.attempts import VARIABLE as ATTEMPTS
@@ -43,10 +44,9 @@ _RUN = (
 )
 
 
+@with_config(WRITTEN)
 class Versions(TypedDict):
     """Versions of the parts; `unknown` where one could not be found."""
-
-    __pydantic_config__ = WRITTEN
 
     tollgate: str
     """Version of the Python package tollgate."""
@@ -64,10 +64,9 @@ class Versions(TypedDict):
     """Version of Python."""
 
 
+@with_config(WRITTEN)
 class Environment(TypedDict):
     """The machine and the versions that a result holds for."""
-
-    __pydantic_config__ = WRITTEN
 
     cpu: str
     """Model name of the first CPU."""
@@ -93,8 +92,11 @@ def fingerprint(plans: Path | None = None) -> Environment:
     """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
     SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
     plan."""
-    # By their paths, for two fragments may share a name, and an included file may have any.
-    files = sorted(path for path in plans.rglob("*") if path.is_file()) if plans else []
+    hashes = {}
+    if plans:
+        # By their paths, for two fragments may share a name, and an included file may have any.
+        files = sorted(path for path in plans.rglob("*") if path.is_file())
+        hashes = {path.relative_to(plans).as_posix(): digest(path) for path in files}
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -103,7 +105,7 @@ def fingerprint(plans: Path | None = None) -> Environment:
         "versions": versions(),
         "commit": commit(),
         "variables": variables(os.environ),
-        "plans": {path.relative_to(plans).as_posix(): digest(path) for path in files},
+        "plans": hashes,
     }
 
 
@@ -158,7 +160,7 @@ def java_version() -> str:
 def pm2_version() -> str:
     """The version of PM2."""
     try:
-        return json.loads((node_package("pm2") / "package.json").read_text())["version"]
+        return str(json.loads((node_package("pm2") / "package.json").read_text())["version"])
     except (OSError, ValueError, KeyError):
         return "unknown"
 

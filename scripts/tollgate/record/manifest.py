@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field, NonNegativeFloat
-from pydantic.fields import FieldInfo
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
@@ -107,7 +106,7 @@ class Stop:
     seen_s: NonNegativeFloat
 
 
-def _names(*names: str) -> FieldInfo:
+def _names(*names: str) -> Any:
     """A field's name, and those that earlier versions gave it."""
     return Field(validation_alias=AliasChoices(*names))
 
@@ -258,16 +257,16 @@ def read(run: Path) -> Manifest:
                     "hold all samples: judge the run with that version"
                 )
 
-    made = records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
-    named = [path for it in made.executions for path in (it.plan, it.jtl)]
-    refuse_outside(run, (*named, *(it["folder"] for it in made.engines)))
+    manifest = records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
+    named = [path for it in manifest.executions for path in (it.plan, it.jtl)]
+    refuse_outside(run, (*named, *(it["folder"] for it in manifest.engines)))
     for path in run.rglob("*"):
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise ManifestError(
                 f"{path} is neither a file nor a folder, which no run leaves: remove it, or take "
                 "the run from where it was archived"
             )
-    return made
+    return manifest
 
 
 def refuse_outside(run: Path, names: Iterable[str]) -> None:

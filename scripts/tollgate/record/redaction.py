@@ -99,38 +99,38 @@ class Redaction:
         stands behind `password`."""
         as_json = f"{name}{AS_JSON}"
         self._variables |= {name, as_json}
-        for known in (name, name.rpartition("_")[2], as_json):
-            self._take(known, value)
-            self._take(known, json.dumps(value)[1:-1])
+        for each in (name, name.rpartition("_")[2], as_json):
+            self._take(each, value)
+            self._take(each, json.dumps(value)[1:-1])
 
-    def settings(self, given: Any, name: str = "", is_property: bool = False) -> Any:
-        """Settings, nested as they may be, with the mark in the place of each secret. name: that
-        of what is given; is_property: whether it is one of JMeter, all of whose names count."""
-        if isinstance(given, Mapping):
-            return {key: self._below(name, str(key), it, is_property) for key, it in given.items()}
-        if isinstance(given, list | tuple):
-            return [self.settings(each, name, is_property) for each in given]
-        if given is None or isinstance(given, bool) or str(given).lower() in ("", "true", "false"):
-            return given
+    def settings(self, value: Any, name: str = "", is_property: bool = False) -> Any:
+        """Settings, nested as they may be, with the mark in the place of each secret. name: their
+        own; is_property: whether it is one of JMeter, all of whose names count."""
+        if isinstance(value, Mapping):
+            return {key: self._below(name, str(key), it, is_property) for key, it in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.settings(each, name, is_property) for each in value]
+        if value is None or isinstance(value, bool) or str(value).lower() in ("", "true", "false"):
+            return value
         if is_secret(name) or name in self._variables:
-            self._take(name, str(given))
+            self._take(name, str(value))
             return MARK
-        return self.text(given) if isinstance(given, str) else given
+        return self.text(value) if isinstance(value, str) else value
 
-    def _below(self, name: str, key: str, given: Any, is_property: bool) -> Any:
+    def _below(self, name: str, key: str, value: Any, is_property: bool) -> Any:
         if is_property:
-            return self.settings(given, f"{name}.{key}", True)
-        if key in _PROPERTIES and isinstance(given, Mapping):
-            return {it: self.settings(value, str(it), True) for it, value in given.items()}
-        return self.settings(given, key)
+            return self.settings(value, f"{name}.{key}", True)
+        if key in _PROPERTIES and isinstance(value, Mapping):
+            return {own: self.settings(it, str(own), True) for own, it in value.items()}
+        return self.settings(value, key)
 
-    def properties(self, given: Mapping[str, Any]) -> dict[str, str]:
+    def properties(self, properties: Mapping[str, Any]) -> dict[str, str]:
         """Properties of JMeter as texts."""
-        return {name: str(self.settings(it, name, True)) for name, it in given.items()}
+        return {name: str(self.settings(it, name, True)) for name, it in properties.items()}
 
-    def arguments(self, given: Iterable[str]) -> list[str]:
+    def arguments(self, words: Iterable[str]) -> list[str]:
         """The arguments of bzt: `-o path.to.setting=value`, and values of URLs."""
-        return [self._argument(word) for word in given]
+        return [self._argument(word) for word in words]
 
     def _argument(self, word: str) -> str:
         path, equals, value = word.partition("=")
@@ -141,19 +141,19 @@ class Redaction:
         name = path.rpartition("properties." if "properties." in path else ".")[2]
         return f"{path}={self.settings(value, name)}"
 
-    def text(self, given: str) -> str:
+    def text(self, text: str) -> str:
         """A text without what is secret in its URLs, its lines of headers and its options."""
         for pattern in (_USER, _HEADER, _PARAMETER, _OPTION):
-            given = pattern.sub(self._without, given)
-        return given
+            text = pattern.sub(self._without, text)
+        return text
 
-    def _without(self, found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"]
+    def _without(self, match: re.Match[str]) -> str:
+        name, value = match["name"], match["value"]
         counts = _OPTION_LETTER.sub("", name)
         bare = counts.rstrip("=: \t\"'").lstrip("-")
         is_ours = name == "" or is_secret(bare) or (counts[0] == "-" and is_secret(bare[1:]))
         if not is_ours:
-            return found[0]
+            return match[0]
         self._take(bare, value.strip("\"'"))
         if not name and (password := value.partition(":")[2]):
             self._take("password", password)
