@@ -29,7 +29,9 @@ from tollgate.judge.verdicts import (
     MACHINE,
     PASS,
     SERVICE,
+    BadVerdict,
     CriterionResult,
+    FaultName,
     Reason,
     invalid,
 )
@@ -37,7 +39,7 @@ from tollgate.judge.verdicts import (
 #: The basis of what the trials of a search say.
 TRIALS = "trials"
 CONFIDENCE = 0.95
-_BY_STATUS = {
+_BY_STATUS: dict[str, tuple[BadVerdict, FaultName]] = {
     "below": (FAIL, SERVICE),
     "unsaturated": (INVALID, GENERATOR),
     "generator": (INVALID, GENERATOR),
@@ -48,6 +50,8 @@ _BY_STATUS = {
 def capacity_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
     """What keeps a search from PASS."""
     searched = execution.capacity
+    if searched is None:
+        return
     if searched.problem:
         yield invalid(SERVICE, f"the search ended before its time: {searched.problem}")
     elif not searched.is_over and not execution.facts.interrupted:  # which is a reason by itself
@@ -70,6 +74,8 @@ def capacity_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
 def capacity_warnings(execution: MeasuredExecution) -> Iterator[str]:
     """What a reader should know, and what changes no verdict."""
     searched = execution.capacity
+    if searched is None:
+        return
     unsound = sum(not each.sound for each in searched.trials)
     if unsound:
         yield (
@@ -86,12 +92,14 @@ def judge_capacity(criterion: Criterion, searched: Searched) -> CriterionResult:
 
 
 def _judged(criterion: Criterion, searched: Searched) -> Judgement:
-    found = searched.result
-    value = math.nan if found.estimate is None else found.estimate
-    estimate = Observation(value, found.low, found.high, len(searched.trials))
-    low, high = (0.0, found.high or 0.0) if found.status == "below" else (found.low, found.high)
+    capacity = searched.result
+    value = math.nan if capacity.estimate is None else capacity.estimate
+    low, high = capacity.low, capacity.high
+    estimate = Observation(value, low, high, len(searched.trials))
+    if capacity.status == "below":
+        low, high = 0.0, high or 0.0
     if low is None or high is None:
-        reason = f"there is no interval: {found.reason}"
+        reason = f"there is no interval: {capacity.reason}"
         return Judgement(INCONCLUSIVE, reason, estimate, fault=MACHINE)
     ends = criterion.violates(low), criterion.violates(high)
     if all(ends):

@@ -33,6 +33,7 @@ from tollgate.judge.verdicts import (
     OPERATOR,
     PASS,
     SERVICE,
+    FaultName,
     Reason,
     invalid,
 )
@@ -61,7 +62,7 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
             case.holds or broken.get(finding.label) or finding in left_open
         ):
             # Where a side is broken that is the reason, and not what is uncertain about it.
-            fault = SERVICE if finding.label in failing else MACHINE
+            fault: FaultName = SERVICE if finding.label in failing else MACHINE
             yield Reason(INCONCLUSIVE, fault, case.line_with_reason)
 
 
@@ -84,9 +85,8 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
 def _doubts(comparison: Comparison) -> Iterator[Reason]:
     if not comparison.doubt:
         return
-    ended = (
-        f"the run ended itself after {format_duration(comparison.record.decided_s)} of measuring"
-    )
+    after = format_duration(comparison.record.decided_s or 0.0)
+    ended = f"the run ended itself after {after} of measuring"
     if comparison.doubt == NO_LOOK:
         yield invalid(OPERATOR, f"{ended}, when there was no look: compare.json is wrong")
     else:

@@ -29,7 +29,10 @@ PIECE_S, PIECES = 5, 12
 def judge_cpu_per_request(
     criterion: Criterion, execution: MeasuredExecution, levels: Levels
 ) -> Judgement:
-    """The judgement on all workers together, which are there, and whose CPU time was recorded."""
+    """The judgement on all workers together, which are there."""
+    cpu, workers = execution.resources.cpu, execution.resources.workers
+    if cpu is None:
+        return Judgement(INVALID, "the run has no record of the workers' CPU time: run it again")
     from_s, to_s = execution.window
     services = [it.service for it in execution.labels.values() if not it.is_transaction]
     counts = Counts.merged(it.window(from_s, to_s) for it in services)
@@ -39,32 +42,33 @@ def judge_cpu_per_request(
     length = counts.width * max(1, int(min(PIECE_S, (to_s - from_s) / PIECES)) // counts.width)
     first_s = math.ceil(from_s)
     edges_s = np.arange(first_s, to_s + 1e-9, length)
-    cpu, workers = execution.resources.cpu, execution.resources.workers
     pids = np.concatenate([it.pid[it.pid > 0] for it in workers])
     used_ms = 1000 * cpu.of_all({*pids.tolist()}, edges_s)
     piece = np.searchsorted(edges_s, counts.second, side="right") - 1
     inside = (piece >= 0) & (piece < len(used_ms))
     n = np.bincount(piece[inside], counts.n[inside], len(used_ms))
-    known = np.flatnonzero(np.isfinite(used_ms))
-    answers = int(n[known].sum())
+    measured = np.flatnonzero(np.isfinite(used_ms))
+    answers = int(n[measured].sum())
     if not answers or not len(pids):
         return Judgement(INVALID, "no CPU time of the workers is known while they answered")
 
     def mean(confidence: float) -> Observation:
-        found = mean_interval(known, n[known], used_ms[known], confidence, has_tail=False)
-        value = float(used_ms[known].sum() / answers)
-        return Observation(value, found.low, found.high, answers)
+        sums = used_ms[measured]
+        interval = mean_interval(measured, n[measured], sums, confidence, has_tail=False)
+        return Observation(float(sums.sum() / answers), interval.low, interval.high, answers)
 
     estimate = levels.between(criterion, mean)
-    if len(known) < MIN_SECONDS:
-        reason = f"known of {len(known) * length} s: at least {MIN_SECONDS * length} s are needed"
+    if len(measured) < MIN_SECONDS:
+        reason = (
+            f"known of {len(measured) * length} s: at least {MIN_SECONDS * length} s are needed"
+        )
         return Judgement(INCONCLUSIVE, reason, estimate)
-    watched_s = float(len(known) * length)
+    watched_s = float(len(measured) * length)
     judgement = rule_over_time(criterion, estimate, watched_s, estimate.times_longer(criterion))
     if judgement.verdict != PASS:
         return judgement
     read, least = np.isin(pids, [*cpu.used_s]), f"at least {100 * LEAST_KNOWN:.0f} % are needed"
-    if len(known) < LEAST_KNOWN * len(used_ms):
+    if len(measured) < LEAST_KNOWN * len(used_ms):
         reason = f"known of {watched_s:.0f} of {len(used_ms) * length} s: {least}"
         return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
     if read.mean() < LEAST_KNOWN:

@@ -28,7 +28,16 @@ from tollgate.judge.observe import (
     select,
     with_unsent,
 )
-from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
+from tollgate.judge.verdicts import (
+    FAIL,
+    GENERATOR,
+    INCONCLUSIVE,
+    INVALID,
+    PASS,
+    CriterionResult,
+    FaultName,
+    VerdictName,
+)
 from tollgate.judge.windows import observe_windows
 from tollgate.schedule.model import Unanswered
 from tollgate.stats.autocorrelation import span
@@ -50,12 +59,12 @@ _MISSING = {
 class Judgement:
     """What an estimate says of a criterion."""
 
-    verdict: str
+    verdict: VerdictName
     reason: str
     estimate: Observation | None = None
     needed: int | None = None
     """Samples that would settle an INCONCLUSIVE."""
-    fault: str | None = None
+    fault: FaultName | None = None
     """Whose fault it is, where the verdict alone does not say."""
 
 

@@ -64,7 +64,7 @@ def cut_short_warnings(execution: MeasuredExecution, settings: JudgeSettings) ->
 
 def _cut_line(execution: MeasuredExecution) -> str:
     of = "" if execution.due_s is None else f" of {format_duration(execution.due_s)}"
-    return f"cut short after {format_duration(max(0.0, execution.facts.ended_s))}{of}"
+    return f"cut short after {format_duration(max(0.0, execution.facts.ended_s or 0.0))}{of}"
 
 
 def _last_request_due(execution: MeasuredExecution) -> float | None:

@@ -35,9 +35,9 @@ SHARED = 0.9
 
 
 def together(
-    parts: Sequence[MeasuredExecution], known: Sequence[EngineFacts] = ()
+    parts: Sequence[MeasuredExecution], engines: Sequence[EngineFacts] = ()
 ) -> MeasuredExecution:
-    """The same execution on several engines as one. known: what is known of each of them."""
+    """The same execution on several engines as one. engines: what is known of each of them."""
     first = parts[0]
     labels: dict[tuple[str, bool], list[LabelData]] = defaultdict(list)
     for part in parts:
@@ -46,7 +46,7 @@ def together(
     forecasts = [part.forecast for part in parts if part.forecast]
     return replace(
         first,
-        labels={key: _label(found) for key, found in labels.items()},
+        labels={key: _label(own) for key, own in labels.items()},
         schedules=(),
         unanswered=tuple(it for part in parts for it in part.unanswered),
         facts=ExecutionFacts(
@@ -57,24 +57,31 @@ def together(
             acknowledged=_sum(part.facts.acknowledged for part in parts),
         ),
         forecast=_forecast(forecasts) if forecasts else None,
-        engines=tuple(known),
+        engines=tuple(engines),
     )
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
     """None where one of them is not known."""
-    found = list(counts)
-    return None if None in found else sum(found)
+    every = list(counts)
+    numbers = [it for it in every if it is not None]
+    return sum(numbers) if len(numbers) == len(every) else None
 
 
 def _label(parts: Sequence[LabelData]) -> LabelData:
-    def merged(kind: type[Counts] | type[Totals], name: str) -> Counts | Totals | None:
-        found = [getattr(each, name) for each in parts]
-        return None if any(it is None for it in found) else kind.merged(found)
+    def merged(counts: Iterable[Counts | None]) -> Counts | None:
+        own = [it for it in counts if it is not None]
+        return Counts.merged(own) if len(own) == len(parts) else None
 
-    names = ("service", "response", "lateness", "without_generator_lateness")
-    counts = {name: merged(Counts, name) for name in names}
-    return replace(parts[0], **counts, totals=merged(Totals, "totals"))
+    totals = [it.totals for it in parts if it.totals is not None]
+    return replace(
+        parts[0],
+        service=Counts.merged(it.service for it in parts),
+        response=merged(it.response for it in parts),
+        lateness=merged(it.lateness for it in parts),
+        without_generator_lateness=merged(it.without_generator_lateness for it in parts),
+        totals=Totals.merged(totals) if len(totals) == len(parts) else None,
+    )
 
 
 def _forecast(parts: Sequence[ForecastFacts]) -> ForecastFacts:
@@ -98,21 +105,22 @@ def engine_of(
     from_s, to_s = execution.window
     requests = [it for it in execution.labels.values() if not it.is_transaction]
     counts = Counts.merged(it.service.window(from_s, to_s) for it in requests)
-    times = (counts.percentile(p) if counts.total else math.nan for p in (50, 95, 99))
     labels = {
-        key: LabelData(it.name, _by_second(it.service), is_transaction=it.is_transaction)
-        for key, it in execution.labels.items()
+        key: LabelData(data.name, _by_second(data.service), is_transaction=data.is_transaction)
+        for key, data in execution.labels.items()
     }
     forecast = execution.forecast and replace(execution.forecast, timeline=())
     return EngineFacts(
-        name,
-        replace(execution, labels=labels, unanswered=(), forecast=forecast),
-        began_s + from_s,
-        began_s + to_s,
-        counts.total,
-        counts.errors,
-        *times,
-        machine,
+        name=name,
+        execution=replace(execution, labels=labels, unanswered=(), forecast=forecast),
+        from_s=began_s + from_s,
+        to_s=began_s + to_s,
+        requests=counts.total,
+        failed=counts.errors,
+        p50_ms=counts.percentile(50),
+        p95_ms=counts.percentile(95),
+        p99_ms=counts.percentile(99),
+        machine=machine,
     )
 
 
@@ -136,8 +144,8 @@ def engine_reasons(
         return
     both_s, longest_s = shared_s(execution.engines)
     if both_s < SHARED * longest_s:
-        last = max(execution.engines, key=lambda it: it.from_s)
-        first = min(execution.engines, key=lambda it: it.to_s)
+        last = max(execution.engines, key=lambda engine: engine.from_s)
+        first = min(execution.engines, key=lambda engine: engine.to_s)
         after = format_duration(last.from_s - first.from_s)
         text = (
             f"engine {last.name} began to measure {after} after engine {first.name}, so that of "

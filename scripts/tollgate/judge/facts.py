@@ -140,8 +140,9 @@ class ExecutionFacts:
     @property
     def exported(self) -> Exported | None:
         """None where nothing was exported."""
-        known = None not in (self.rows, self.acknowledged)
-        return Exported(self.acknowledged, self.rows) if known else None
+        if self.rows is None or self.acknowledged is None:
+            return None
+        return Exported(self.acknowledged, self.rows)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tollgate.base.text import format_number
 from tollgate.criteria.subjects import CPU_PER_REQUEST
@@ -91,7 +92,9 @@ def without_times_of_failures(
         share = f"{failed} of {total} requests failed ({format_number(100 * failed / total)} %)"
         add = f"add 'fail{f' of {label}' if label else ''}>1%' to say how many may fail"
         reason = f"{share}, and a failure does not take what the work does: {add}"
-        interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted_interval"))
+        interval: dict[str, Any] = dict.fromkeys(
+            ("low", "high", "fail_bound", "unadjusted_interval")
+        )
         yield replace(result, **interval, verdict=FAIL, reason=reason)
 
 

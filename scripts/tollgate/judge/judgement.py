@@ -55,6 +55,7 @@ from tollgate.judge.verdicts import (
     SERVICE,
     CriterionResult,
     ExecutionVerdict,
+    FaultName,
     Reason,
     RunVerdict,
     invalid,
@@ -84,8 +85,14 @@ def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict
         exit_code = ExitCode.INTERRUPTED
     elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
         exit_code = ExitCode.PASS
-    found = RunVerdict(verdict, exit_code, tuple(reasons), executions, run.share)
-    return left_to_merge(found) if run.share and run.is_sealed else found
+    judged_run = RunVerdict(
+        verdict,
+        exit_code,  # type: ignore[arg-type] # one of those of a verdict
+        tuple(reasons),
+        executions,
+        run.share,
+    )
+    return left_to_merge(judged_run) if run.share and run.is_sealed else judged_run
 
 
 def results_of(
@@ -93,10 +100,10 @@ def results_of(
 ) -> list[tuple[CriterionResult, ...]]:
     """The results of each execution's criteria. family: how many estimates the run has (levels.py),
     where these executions are not all of it."""
-    found = holm_results(executions, settings, _result, family)
+    by_execution = holm_results(executions, settings, _result, family)
     return [
-        with_decision_time(it, [*without_times_of_failures(it, each)])
-        for it, each in zip(executions, found, strict=True)
+        with_decision_time(execution, [*without_times_of_failures(execution, results)])
+        for execution, results in zip(executions, by_execution, strict=True)
     ]
 
 
@@ -110,9 +117,10 @@ def _judged(
 ) -> ExecutionVerdict:
     """The verdict on one execution. stop: of the whole run, None for none. is_broken: a problem has
     ended the run, which is the reason for all that is missing."""
-    forecast = execution.forecast and check_forecast(
-        execution.forecast, settings.forecast_tolerance, settings.confidence
-    )
+    forecast = None
+    if execution.forecast:
+        tolerance, confidence = settings.forecast_tolerance, settings.confidence
+        forecast = check_forecast(execution.forecast, tolerance, confidence)
     if excuse := left_out(execution, stop):
         problems = execution.facts.machine_problems
         reasons = [excuse, *(invalid(MACHINE, problem) for problem in problems)]
@@ -130,7 +138,13 @@ def _judged(
     warnings = tuple(warnings_of(execution, settings))
     workers = worker_facts(execution.resources, settings.confidence, *execution.window)
     return ExecutionVerdict(
-        *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
+        name=execution.name,
+        verdict=verdict,
+        reasons=tuple(reasons),
+        warnings=warnings,
+        criteria=results,
+        workers=workers,
+        forecast=forecast,
         comparison=execution.comparison,
         capacity=execution.capacity,
         lint=execution.facts.lint,
@@ -157,13 +171,13 @@ def _found_reasons(
         return  # an interruption left nothing to judge, which is the reason
     if execution.comparison and not execution.facts.jtl_error:
         yield from comparison_reasons(execution.comparison)
-    if execution.capacity and not execution.facts.jtl_error:
+    if not execution.facts.jtl_error:
         yield from capacity_reasons(execution)
     for result in results:
         if not result.decides or result.verdict == PASS:
             continue
         # An uncertain result is the fault of too short or too noisy a measurement.
-        fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
+        fault: FaultName = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
         if result.verdict == INVALID and (result.basis == LOOKS or is_cut_short(execution)):
             # Of what was not watched or has no limit; or the run was interrupted before any sample.
             fault = OPERATOR

@@ -17,11 +17,11 @@ def unjudgeable(
     what is under way. is_of_remote: whether the controller of a remote engine watches them."""
     if planned.interim:
         yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
-    for it in criteria:
-        if it.is_of_workers and not (planned.targets or is_of_remote):
+    for criterion in criteria:
+        if criterion.is_of_workers and not (planned.targets or is_of_remote):
             problem = f"{planned.name} has no target, so its workers are not watched"
             step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
-            yield str(CriterionError(it.text, "label", it.label, problem, step))
+            yield str(CriterionError(criterion.text, "label", criterion.label, problem, step))
 
 
 def _unseen_at_looks(plan: Plan) -> Iterator[str]:

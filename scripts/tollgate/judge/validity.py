@@ -38,6 +38,8 @@ from tollgate.judge.verdicts import (
     MACHINE,
     OPERATOR,
     SERVICE,
+    BadVerdict,
+    FaultName,
     Reason,
     invalid,
 )
@@ -163,13 +165,13 @@ def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
     elif ended_s is None:
         # For so long a stream of that many samples may be silent without its having ended.
         due_s -= PAUSE_FACTOR * due_s / sum(each.total for each in services)
-    if ended_s is None and facts.last_start_s is None:
-        ended_s = float(max(each.seconds[-1] + each.width for each in services))
-    elif ended_s is None:
-        ended_s = math.floor(facts.last_start_s) + 1.0
+    if ended_s is None:
+        last_s = facts.last_start_s
+        last_of = (each.seconds[-1] + each.width for each in services)
+        ended_s = float(max(last_of)) if last_s is None else math.floor(last_s) + 1.0
     if ended_s < due_s - END_SLACK_S:
         measured = format_number(max(0.0, ended_s - execution.warmup_s))
-        text = f"measured {measured} s of {format_number(execution.measured_s)} s"
+        text = f"measured {measured} s of {format_number(execution.measured_s or 0.0)} s"
         yield invalid(GENERATOR, text)
 
 
@@ -207,7 +209,7 @@ def _unsent(
     # flatter it.
     data = next((data_ended[it] for it in schedule.labels if it in data_ended), "")
     why = f"the data of {data} ended" if data else "the generator was too slow"
-    rules = (
+    rules: tuple[tuple[BadVerdict, FaultName, int, str], ...] = (
         (INVALID, OPERATOR if data else GENERATOR, schedule.missing_generator, f"{of}: {why}"),
         (INVALID, OPERATOR, schedule.extra, too_many),
         (INVALID, OPERATOR, schedule.missing_plan, f"{of}: the plan's own pauses are too long"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import computed_field
 
@@ -26,30 +27,39 @@ from tollgate.judge.facts import Exported, InterimHistory
 from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.processes import WorkerFacts
 
-PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
-# The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
-ORDER = (PASS, INCONCLUSIVE, FAIL, INVALID)
-# The basis of what was seen of workers rather than of samples.
-LOOKS = "looks"
-# Whose fault a reason is.
-GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "machine"
 VerdictName = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
+#: Of a reason, which leads to no PASS.
+BadVerdict = Literal["FAIL", "INCONCLUSIVE", "INVALID"]
+#: Whose fault a reason is.
+FaultName = Literal["generator", "service", "machine", "operator"]
+PASS: Final = "PASS"  # noqa: S105 - a verdict
+FAIL: Final = "FAIL"
+INCONCLUSIVE: Final = "INCONCLUSIVE"
+INVALID: Final = "INVALID"
+# The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
+ORDER: tuple[VerdictName, ...] = (PASS, INCONCLUSIVE, FAIL, INVALID)
+# The basis of what was seen of workers rather than of samples.
+LOOKS: Final = "looks"
+GENERATOR: Final = "generator"
+SERVICE: Final = "service"
+OPERATOR: Final = "operator"
+MACHINE: Final = "machine"
 
 
 @written
 class Reason:
     """One line on why a verdict is not PASS."""
 
-    verdict: Literal["FAIL", "INCONCLUSIVE", "INVALID"]
+    verdict: BadVerdict
     """The verdict that this reason alone leads to."""
-    fault: Literal["generator", "service", "machine", "operator"]
+    fault: FaultName
     """Whose fault it is: of the load generator, the service under test, the machine (too noisy, too
     short, broken), or the operator (what was asked for, or an interruption)."""
     text: Text
     """The reason in words."""
 
 
-def invalid(fault: str, text: str) -> Reason:
+def invalid(fault: FaultName, text: str) -> Reason:
     """The reason for an INVALID."""
     return Reason(INVALID, fault, text)
 
@@ -111,7 +121,7 @@ class CriterionResult:
     """Why, in words."""
     worker: str | None = None
     """The worker that decided, for a criterion on workers; null for the others."""
-    fault: Unwritten[str | None] = None
+    fault: Unwritten[FaultName | None] = None
     """Whose fault it is, where the verdict alone does not say."""
     decided_after_s: Amount | None = None
     """From which look on, in seconds of measuring, it has had its verdict; null where it is open,
@@ -225,7 +235,7 @@ class RunVerdict:
     """Of a share of a load, which is judged with all others alone, such as 2/3."""
 
 
-def worst(verdicts) -> str:
+def worst(verdicts: Iterable[VerdictName]) -> VerdictName:
     """The verdict that beats the others; PASS if there are none."""
     return max(verdicts, key=ORDER.index, default=PASS)
 

@@ -68,7 +68,7 @@ def _with_open_count(
     count says the same as of a share, and is judged as that."""
     limit, value = criterion.threshold, result.observed
     is_all = course.is_over or course.looks_s[-1] >= course.budget_s
-    if is_all or not criterion.is_count or result.verdict not in _DECIDED:
+    if is_all or not criterion.is_count or value is None or result.verdict not in _DECIDED:
         return result
     has_passed = value >= limit if criterion.condition in (">=", "<") else value > limit
     if has_passed or (criterion.condition, limit) in ((">", 0), (">=", 1)):

@@ -31,13 +31,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.observe import TOTALS_COLUMNS, JudgedSamples, Observation, hit_mask, value_of
+from tollgate.stats.arrays import Flags, Floats, Ints
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
+
+#: One of them, or an array of them.
+BinNumbers = TypeVar("BinNumbers", int, Ints)
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,9 @@ class _Frame:
     bins: int
     window: int
 
-    def place(self, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def place(self, seconds: Ints) -> tuple[Flags, Ints]:
         """(which of the bins that begin at these seconds are in the frame, the numbers of those)"""
-        numbers = (np.asarray(seconds, np.int64) - self.first) // self.width
+        numbers: Ints = (np.asarray(seconds, np.int64) - self.first) // self.width
         inside = (numbers >= 0) & (numbers < self.bins)
         return inside, numbers[inside]
 
@@ -66,9 +71,10 @@ class _Frame:
     def sums(self, dense: np.ndarray) -> np.ndarray:
         """The sum over each window, in order of the windows' first bins."""
         upto = np.append(0, np.cumsum(dense))
-        return upto[self.window :] - upto[: max(0, len(upto) - self.window)]
+        sums: np.ndarray = upto[self.window :] - upto[: max(0, len(upto) - self.window)]
+        return sums
 
-    def seconds(self, bins: np.ndarray) -> np.ndarray:
+    def seconds(self, bins: BinNumbers) -> BinNumbers:
         return self.first + bins * self.width
 
 
@@ -78,7 +84,7 @@ def observe_windows(
     """The window that is worst for the criterion; NaN if no window could be judged."""
     first, width = math.ceil(from_s), part.counts.width
     bins = max(0, math.floor(to_s) - first) // width
-    frame = _Frame(first, width, bins, criterion.timeframe_s // width)
+    frame = _Frame(first, width, bins, (criterion.timeframe_s or 0) // width)
     if criterion.logic == "for":
         starts, ends, values = _held(criterion, part, frame)
     else:
@@ -87,12 +93,14 @@ def observe_windows(
     if not len(values) or np.isnan(values).all():
         return Observation(math.nan, None, None, part.counts.total)
     worst = int(np.nanargmax(values) if criterion.condition[0] == ">" else np.nanargmin(values))
-    low, high = int(frame.seconds(starts[worst])), int(frame.seconds(ends[worst]))
+    low, high = frame.seconds(int(starts[worst])), frame.seconds(int(ends[worst]))
     samples = part.counts.window(low, high).total
     return Observation(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
 
 
-def _held(criterion: Criterion, part: JudgedSamples, frame: _Frame):
+def _held(
+    criterion: Criterion, part: JudgedSamples, frame: _Frame
+) -> tuple[Ints, Ints, np.ndarray]:
     """For each stretch of at least the window's length, the value that all its bins reach."""
     bins, values = _by_bin(criterion, part, frame)
     ends = np.searchsorted(bins, bins + frame.window - 1)
@@ -106,7 +114,7 @@ def _held(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     return bins[starts], bins[ends[starts]] + 1, weakest.reduceat(padded, bounds)[::2]
 
 
-def _by_bin(criterion: Criterion, part: JudgedSamples, frame: _Frame):
+def _by_bin(criterion: Criterion, part: JudgedSamples, frame: _Frame) -> tuple[Ints, np.ndarray]:
     """(bin, value) of every bin, or for times and shares of those that have samples."""
     counts = part.counts
     if criterion.unit == "count":
@@ -119,7 +127,7 @@ def _by_bin(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     return bins, np.array(values, float)[inside]
 
 
-def _totals_by_bin(subject: str, totals: Totals | None, frame: _Frame):
+def _totals_by_bin(subject: str, totals: Totals | None, frame: _Frame) -> tuple[Ints, np.ndarray]:
     if totals is None:
         return np.zeros(0, np.int64), np.zeros(0)
     inside, bins = frame.place(totals.second)
@@ -138,7 +146,7 @@ def _taken_together(criterion: Criterion, part: JudgedSamples, frame: _Frame) ->
     if criterion.percentile is not None or subject == "stdev-rt":
         inside = counts.window(frame.first, frame.seconds(frame.bins))
         bins = (inside.second - frame.first) // frame.width
-        return _sliding(inside, bins, frame, lambda it: value_of(criterion, it, None))
+        return _sliding(inside, bins, frame, lambda part: value_of(criterion, part, None))
     weight = counts.elapsed_ms if subject == "avg-rt" else hit_mask(criterion, counts)
     sums = frame.sums(frame.dense(counts.seconds, counts.sum_by_second(weight)))
     if criterion.unit == "count":
@@ -152,15 +160,18 @@ def _totals_together(subject: str, totals: Totals | None, frame: _Frame) -> np.n
         return np.zeros(0)
     if subject in ("bytes", "concurr"):
         bins, values = _totals_by_bin(subject, totals, frame)
-        seconds, weights = frame.seconds(bins), np.ones(len(bins))
+        weights: np.ndarray = np.ones(len(bins))
+        seconds = frame.seconds(bins)
     else:
         seconds, values, weights = totals.second, getattr(totals, TOTALS_COLUMNS[subject]), totals.n
     sums = frame.sums(frame.dense(seconds, values))
     return _ratios(sums, frame.sums(frame.dense(seconds, weights)))
 
 
-def _ratios(sums: np.ndarray, n: np.ndarray) -> np.ndarray:
-    return np.divide(sums, n, out=np.full(len(n), math.nan), where=n > 0)
+def _ratios(sums: np.ndarray, n: np.ndarray) -> Floats:
+    ratios = np.full(len(n), math.nan)
+    np.divide(sums, n, out=ratios, where=n > 0)
+    return ratios
 
 
 def _sliding(
@@ -171,7 +182,7 @@ def _sliding(
     values, place = np.unique(counts.elapsed_ms, return_inverse=True)
     border = np.searchsorted(bins, np.arange(frame.bins + 1))
     histogram = np.zeros(len(values), np.int64)
-    found = np.full(max(0, frame.bins - frame.window + 1), math.nan)
+    by_window = np.full(max(0, frame.bins - frame.window + 1), math.nan)
     for end in range(frame.bins):
         _shift(histogram, place, counts.n, border[end], border[end + 1], 1)
         start = end - frame.window + 1
@@ -179,12 +190,12 @@ def _sliding(
             continue
         held = np.flatnonzero(histogram)
         if len(held):
-            found[start] = value(_of_histogram(values[held], histogram[held]))
+            by_window[start] = value(_of_histogram(values[held], histogram[held]))
         _shift(histogram, place, counts.n, border[start], border[start + 1], -1)
-    return found
+    return by_window
 
 
-def _shift(histogram, place, n, low: int, high: int, sign: int) -> None:
+def _shift(histogram: Ints, place: Ints, n: Ints, low: int, high: int, sign: int) -> None:
     """Take the rows in [low, high) in, or let them go."""
     np.add.at(histogram, place[low:high], sign * n[low:high])
 
@@ -192,4 +203,4 @@ def _shift(histogram, place, n, low: int, high: int, sign: int) -> None:
 def _of_histogram(elapsed_ms: np.ndarray, n: np.ndarray) -> Counts:
     """Counts of values that are sorted and unlike, whatever else is known of them."""
     none = np.zeros(len(n), np.int64)
-    return Counts(none, elapsed_ms, np.ones(len(n), bool), none, n)
+    return Counts(none, elapsed_ms, np.ones(len(n), bool), none.astype(np.int32), n)

@@ -76,17 +76,19 @@ def judge_resource(
 ) -> CriterionResult:
     """The result of a criterion on workers."""
     resources, window = execution.resources, execution.window
+    judged: list[tuple[str | None, Judgement]]
     if problem := _why_unjudged(criterion, execution):
         judged = [(None, Judgement(INVALID, problem))]
     elif criterion.subject == CPU_PER_REQUEST:
         judged = [(None, judge_cpu_per_request(criterion, execution, levels))]
     else:
-        each = resources.workers
+        workers = resources.workers
+        shares = len(workers)
         if criterion.subject in _OF_LIVES:
-            each = [life for it in each for life in lives(it, *window)]
-        shared = replace(levels, fail=levels.fail / max(1, len(each)))
+            shares = sum(len(lives(it, *window)) for it in workers)
+        shared = replace(levels, fail=levels.fail / max(1, shares))
         watch = _Watch(criterion, resources, shared, *window)
-        judged = [(it.worker, found) for it in resources.workers for found in _of_worker(watch, it)]
+        judged = [(it.worker, own) for it in workers for own in _of_worker(watch, it)]
     worker, judgement = max(judged, key=lambda each: _badness(criterion, each[1]))
     return result(criterion, judgement, settings.confidence, LOOKS, 0, worker)
 
@@ -100,8 +102,6 @@ def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
         return f"no worker was seen, so nothing was judged: {step}"
     if criterion.subject == "time-left" and not all(it.memory_limit for it in workers):
         return "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
-    if criterion.subject == CPU_PER_REQUEST and execution.resources.cpu is None:
-        return "the run has no record of the workers' CPU time: run it again"
     return ""
 
 
@@ -125,8 +125,9 @@ def _of_values(watch: _Watch, series: WorkerSeries) -> Judgement:
     """The judgement on the measured looks for which PM2 had a value."""
     subject = watch.criterion.subject
     values = getattr(series, subject.replace("-", "_"))
-    known = np.isfinite(values) & (series.second >= watch.from_s) & (series.second < watch.to_s)
-    at_s, values = series.second[known], values[known]
+    is_measured = (series.second >= watch.from_s) & (series.second < watch.to_s)
+    has_value = np.isfinite(values) & is_measured
+    at_s, values = series.second[has_value], values[has_value]
     if not len(values):
         reason = f"no look in the measured time has the {subject} of this worker"
         if subject.startswith("loop-delay"):
@@ -184,20 +185,21 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
 
 
 def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Judgement:
-    life, is_time = grown.life, watch.criterion.subject == "time-left"
+    life = grown.life
+    time_limit = limit if watch.criterion.subject == "time-left" else None
 
     def minutes(confidence: float) -> Observation:
-        here = growth(life, confidence)
-        if is_time:
-            ends = (each / 60 for each in here.time_left(limit))
+        here = growth(life, confidence) or grown
+        if time_limit is not None:
+            value, low, high = (seconds / 60 for seconds in here.time_left(time_limit))
         else:
-            each = here.trend.scaled(MB_PER_MIN)
-            ends = (each.slope, each.low, each.high)
-        return Observation(*ends, len(life.second))
+            trend = here.trend.scaled(MB_PER_MIN)
+            value, low, high = trend.slope, trend.low, trend.high
+        return Observation(value, low, high, len(life.second))
 
     needed_slope = watch.criterion.threshold / MB_PER_MIN
-    if is_time:
-        needed_slope = grown.slope_to_limit(limit, watch.criterion.threshold * 60)
+    if time_limit is not None:
+        needed_slope = grown.slope_to_limit(time_limit, watch.criterion.threshold * 60)
     times_longer = grown.trend.times_longer(needed_slope)
     estimate = watch.levels.between(watch.criterion, minutes)
     judgement = rule_over_time(watch.criterion, estimate, life.length_s, times_longer)
@@ -241,7 +243,8 @@ def resource_warnings(execution: MeasuredExecution) -> Iterator[str]:
     """One line on the reloads that went well, and one for each outage that makes nothing INVALID,
     because a criterion judges it."""
     reloads = execution.resources.reloads
-    clean = [it for it in reloads if it.lost == 0 and not it.problem and it.to_s < math.inf]
+    ended = [it for it in reloads if it.to_s is not None and it.to_s < math.inf]
+    clean = [it for it in ended if it.lost == 0 and not it.problem]
     if clean:
         times = ", ".join(_seconds(reload.from_s) for reload in clean[:_TIMES_SHOWN])
         more = f" and {len(clean) - _TIMES_SHOWN} more" if len(clean) > _TIMES_SHOWN else ""
