@@ -87,17 +87,17 @@ class Drawn:
 def examples_of(described: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Any]:
     """The values that a document gives for a parameter or a body: `example`, `examples`, also of
     its schema, which may name the only ones by `enum` or `const`."""
-    for it in (described, schema):
-        if it.get("example") is not None:
-            return [it["example"]]
-        given = it.get("examples")
-        if isinstance(given, Mapping):
-            given = [each["value"] for each in given.values() if _has_value(each)]
-        if isinstance(given, list) and given:
-            return given
+    for source in (described, schema):
+        if source.get("example") is not None:
+            return [source["example"]]
+        examples = source.get("examples")
+        if isinstance(examples, Mapping):
+            examples = [each["value"] for each in examples.values() if _has_value(each)]
+        if isinstance(examples, list) and examples:
+            return examples
         for key in ("x-example", "const"):
-            if it.get(key) is not None:
-                return [it[key]]
+            if source.get(key) is not None:
+                return [source[key]]
     enum = schema.get("enum")
     if isinstance(enum, list) and enum:
         return [it for it in enum[:_MOST_CHOICES] if it is not None]
@@ -125,8 +125,8 @@ def drawn(
     """A value that a schema without references allows, the n-th from 1: its example, or one that
     is made up. name: of what it is for, which texts begin with. Raises TooManyError."""
     draws.budget.spend(1)
-    if given := examples_of({}, schema):
-        return given[(n - 1) % len(given)]
+    if examples := examples_of({}, schema):
+        return examples[(n - 1) % len(examples)]
     for key in ("oneOf", "anyOf"):
         if isinstance(schema.get(key), list) and schema[key]:
             rest = {it: value for it, value in schema.items() if it != key}
@@ -140,8 +140,7 @@ def drawn(
     if kind == "array":
         least = max(_count(schema, "minItems"), 0 if depth >= _DEEPEST else 1)
         draws.budget.spend(least)
-        items = schema.get("items")
-        items = items if isinstance(items, Mapping) else {}
+        items = _mapping(schema.get("items"))
         return [drawn(items, draws, n + at, name, depth + 1) for at in range(least)]
     if kind in ("integer", "number"):
         return _number(schema, n, kind == "integer")
@@ -152,21 +151,21 @@ def drawn(
 
 def merged(schemas: Sequence[object]) -> dict[str, Any]:
     """All of several schemas, as `allOf` means them."""
-    found: dict[str, Any] = {}
+    together: dict[str, Any] = {}
     for each in schemas:
         if not isinstance(each, Mapping):
             continue
         inner = each.get("allOf")
         each = merged([{**each, "allOf": None}, *inner]) if isinstance(inner, list) else each
-        for key, it in each.items():
-            if key == "properties" and isinstance(it, Mapping):
-                found[key] = {**_mapping(found.get(key)), **it}
-            elif key == "required" and isinstance(it, list):
-                before = found.get(key)
-                found[key] = [*(before if isinstance(before, list) else []), *it]
-            elif it is not None:
-                found[key] = it
-    return found
+        for key, value in each.items():
+            before = together.get(key)
+            if key == "properties" and isinstance(value, Mapping):
+                together[key] = {**_mapping(before), **value}
+            elif key == "required" and isinstance(value, list):
+                together[key] = [*(before if isinstance(before, list) else []), *value]
+            elif value is not None:
+                together[key] = value
+    return together
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -189,15 +188,14 @@ def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict
     """Required properties, and those whose values the document gives."""
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    found = {}
-    properties = schema.get("properties")
-    for key, it in properties.items() if isinstance(properties, Mapping) else ():
-        it = it if isinstance(it, Mapping) else {}
-        if it.get("readOnly"):
+    fields = {}
+    for key, value in _mapping(schema.get("properties")).items():
+        inner = _mapping(value)
+        if inner.get("readOnly"):
             continue
-        if key in required or examples_of({}, it) or (not required and depth < 2):
-            found[key] = drawn(it, draws, n, key, depth + 1) if depth < _DEEPEST else None
-    return found
+        if key in required or examples_of({}, inner) or (not required and depth < 2):
+            fields[key] = drawn(inner, draws, n, key, depth + 1) if depth < _DEEPEST else None
+    return fields
 
 
 def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
@@ -223,15 +221,17 @@ def _between(step: float, low: float | None, high: float | None, n: int, is_whol
 
 def _bounds(schema: Mapping[str, Any]) -> tuple[float | None, float | None]:
     """(least, most), of both dialects: an exclusive bound is a number or, until 3.0, a flag."""
-    found = []
-    for key, by in (("inimum", 1), ("aximum", -1)):
-        bound, beyond = _number_of(schema.get(f"m{key}")), schema.get(f"exclusiveM{key}")
-        if beyond is True and bound is not None:
-            bound += by
-        elif (exclusive := _number_of(beyond)) is not None:
-            bound = exclusive + by
-        found.append(bound)
-    return found[0], found[1]
+    least = _bound(schema, "minimum", "exclusiveMinimum", inward=1)
+    return least, _bound(schema, "maximum", "exclusiveMaximum", inward=-1)
+
+
+def _bound(schema: Mapping[str, Any], name: str, exclusive_name: str, inward: int) -> float | None:
+    """One of them. inward: from an exclusive one to what is allowed."""
+    bound, exclusive = _number_of(schema.get(name)), schema.get(exclusive_name)
+    if exclusive is True:
+        return None if bound is None else bound + inward
+    beyond = _number_of(exclusive)
+    return bound if beyond is None else beyond + inward
 
 
 def _number_of(value: Any) -> float | None:
