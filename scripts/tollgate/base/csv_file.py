@@ -71,8 +71,8 @@ def parse_rows(
     errors: list[str] = []
     for row in rows:
         values: Values = {}
-        found = [*_row_errors(row, columns, parsers, values)] or [*filter(None, [check(values)])]
-        errors += [f"{row.place}: {error}" for error in found]
+        wrong = [*_row_errors(row, columns, parsers, values)] or [*filter(None, [check(values)])]
+        errors += [f"{row.place}: {error}" for error in wrong]
         parsed.append(values)
     if errors:
         raise raises(*errors)

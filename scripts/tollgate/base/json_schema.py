@@ -26,7 +26,9 @@ def mismatch(schema: Any, body: str) -> str:
         # A registry of its own, for jsonschema's fetches what a schema refers to.
         validator = jsonschema.Draft202012Validator(schema, registry=Registry())
         with within(_CHECKED_S):
-            errors = sorted(validator.iter_errors(value), key=lambda it: len(it.absolute_path))
+            errors = sorted(
+                validator.iter_errors(value), key=lambda error: len(error.absolute_path)
+            )
     except Exception as problem:  # of a schema that is none
         return f"the schema can't be used: {one_line(str(problem))[:_LONGEST]}"
     if not errors:

@@ -42,13 +42,13 @@ def read(
     path: Path,
     model: type[Record],
     raises: type[Exception],
-    what: str,
+    kind: str,
     again: str = "",
     prepare: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Record:
     """The record in a file of a run's folder. Raises `raises` with one line: file, field, value.
 
-    what: the folder that has such a file, e.g. `comparison`. again: what to do about a wrong one.
+    kind: of folder that has such a file, e.g. `comparison`. again: what to do about a wrong one.
     prepare: checks and changes the object before it is validated; may raise ValueError.
     """
     try:
@@ -62,7 +62,7 @@ def read(
         return parse(model, fields)
     except (FileNotFoundError, NotADirectoryError):
         raise raises(
-            f"{path.parent} is not the folder of a {what}: it has no {path.name}; "
+            f"{path.parent} is not the folder of a {kind}: it has no {path.name}; "
             "name one under reports/"
         ) from None
     except (OSError, ValueError, RecursionError) as error:

@@ -200,7 +200,7 @@ Weights = Annotated[
 
 def read(
     model: type[Model],
-    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
     where: str,
     environment: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
@@ -212,7 +212,7 @@ def read(
     """
     environment = environment or {}
     set_by = {key: it for key, it in (variables or {}).items() if environment.get(it)}
-    own = {str(key): it for key, it in given.items() if key != CLASS}
+    own = {str(key): it for key, it in settings.items() if key != CLASS}
     forms = form_of(model)["properties"]  # type: ignore[arg-type] # a class is hashable
     refuse_other(f"{where} has the setting", own, [*forms])
     own |= {key: environment[it] for key, it in set_by.items()}
@@ -227,11 +227,11 @@ def read(
     raise SettingError(f"{place} {value}: {forms[wrong][WORDS]}")
 
 
-def refuse_other(what: str, given: Iterable[object], known: Sequence[str]) -> None:
-    """Raises SettingError for a name that is not known. what: has it, as the line begins."""
-    for name in map(str, given):
+def refuse_other(owner: str, names: Iterable[object], known: Sequence[str]) -> None:
+    """Raises SettingError for a name that is not known. owner: has it, as the line begins."""
+    for name in map(str, names):
         if name not in known:
-            raise SettingError(f"{what} {name!r}, {unknown(name, known)}")
+            raise SettingError(f"{owner} {name!r}, {unknown(name, known)}")
 
 
 def unknown(name: str, known: Iterable[str]) -> str:

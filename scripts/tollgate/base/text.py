@@ -113,7 +113,7 @@ def code(text: str) -> str:
     markup = html.escape(text, quote=False)
     # GitHub finds URLs and addresses there as well.
     markup = _REFERENCE.sub("\\g<0>\u200b", markup)
-    return f"<code>{_IN_CODE.sub(lambda it: f'&#{ord(it[0])};', markup)}</code>"
+    return f"<code>{_IN_CODE.sub(lambda sign: f'&#{ord(sign[0])};', markup)}</code>"
 
 
 def escaped(text: str) -> str:
@@ -141,7 +141,7 @@ def java_property(name: str, value: str) -> str:
 
 def java_escaped(text: str) -> str:
     """The text of a properties file in ASCII, `\\u00fc` for an ü: Java takes it for ISO 8859-1."""
-    return re.sub(r"[^\x00-\x7f]+", lambda it: json.dumps(it[0])[1:-1], text)
+    return re.sub(r"[^\x00-\x7f]+", lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tollgate.plan.model import Plan
 from tollgate.schedule.growing_samples import GrowingSamples
-from tollgate.schedule.join import Floats, Ints
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.exponential import Exponential
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tollgate.base import paths
 from tollgate.base.processes import spawn
@@ -105,7 +106,7 @@ def _assemble(missing: dict[Path, Path], lock: int) -> None:
             process.wait()
 
 
-def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
+def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen[Any]:
     growing = _beside(place, "growing")
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir()
@@ -113,8 +114,8 @@ def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen:
         return spawn(command, growing, None, log, pass_fds=[lock])
 
 
-def _beside(place: Path, what: str) -> Path:
-    return place.with_name(f"{place.name}.{what}")
+def _beside(place: Path, ending: str) -> Path:
+    return place.with_name(f"{place.name}.{ending}")
 
 
 def _reason(log: Path) -> str:

@@ -37,7 +37,7 @@ def assembled_jmeter() -> Path:
 def jmeter_version() -> str:
     """The version that plans need: pom.xml's."""
     pom = (JMETER / "pom.xml").read_text(encoding="utf-8")
-    return re.search("<jmeter.version>(.*)</jmeter.version>", pom).group(1)
+    return str(re.findall("<jmeter.version>(.*)</jmeter.version>", pom)[0])
 
 
 def node_folder() -> Path:

@@ -19,7 +19,7 @@ import numpy as np
 from tollgate.plan.model import Plan
 from tollgate.samples.store import Store
 from tollgate.schedule.growing_samples import GrowingSamples, Key, SampleSeries
-from tollgate.schedule.join import Floats, Ints
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.counts import Counts
 
 #: Seconds that are shown beside all of the measuring.

@@ -73,20 +73,18 @@ class BackgroundCpuRecorder(CpuRecorder):
     def shares(self, from_s: float, seconds: int) -> tuple[float | None, ...]:
         """Of each of so many seconds from `from_s`, in seconds since the epoch, the share of the
         cores in [0, 1]; None where there is no reading close by."""
-        found = np.array(self._readings).reshape(-1, 2)
+        readings = np.array(self._readings).reshape(-1, 2)
         edges = from_s + np.arange(seconds + 1)
-        if len(found) < 2:
+        if len(readings) < 2:
             return (None,) * seconds
-        when, taken = found.T
+        when, taken = readings.T
         after = np.clip(np.searchsorted(when, edges), 1, len(when) - 1)
         near = (when[after] - when[after - 1] <= SILENCE_S) & (edges >= when[0])
         near &= edges <= when[-1]
         share = np.clip(np.diff(np.interp(edges, when, taken)), 0.0, 1.0)
-        known = near[:-1] & near[1:]
-        return tuple(
-            round(float(it), 3) if is_known else None
-            for it, is_known in zip(share, known, strict=True)
-        )
+        is_known = near[:-1] & near[1:]
+        pairs = zip(share, is_known, strict=True)
+        return tuple(round(float(part), 3) if has_part else None for part, has_part in pairs)
 
     def used(self, from_s: float, to_s: float) -> BackgroundCpu | None:
         """Of the whole seconds in between, both in seconds since the epoch."""

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import psutil
 
@@ -87,16 +88,16 @@ def _family(root: psutil.Process) -> list[psutil.Process]:
 
 def _cpu_s(process: psutil.Process) -> float:
     times = process.cpu_times()  # macOS tells nothing of children: their time is kept as lost
-    return _own_s(process.pid, times) + times.children_user + times.children_system
+    return float(_own_s(process.pid, times) + times.children_user + times.children_system)
 
 
-def _own_s(pid: int, times: object) -> float:
+def _own_s(pid: int, times: Any) -> float:
     """By the process's own clock, in nanoseconds; where there is none by the kernel's ticks of 10
     ms, and so where it has ended since its times were read."""
     if sys.platform == "linux":
         with suppress(OSError):
             return time.clock_gettime((~pid << 3) | _OF_PROCESS)
-    return times.user + times.system
+    return float(times.user + times.system)
 
 
 class CpuRecorder:
@@ -154,5 +155,5 @@ def own_cores() -> tuple[int, float]:
     return len(mine), sum(map(_idle_s, mine))
 
 
-def _idle_s(times: object) -> float:
-    return times.idle + getattr(times, "iowait", 0.0)
+def _idle_s(times: Any) -> float:
+    return float(times.idle + getattr(times, "iowait", 0.0))

@@ -75,7 +75,8 @@ def looks_of(lines: Iterable[Line], events: list[Line]) -> Iterator[Look]:
 
     Raises ClockSetBackError.
     """
-    time, look = None, {}
+    time: float = math.nan
+    look: dict[Any, Line] = {}
     for line in lines:
         if "event" in line:
             events.append(line)
@@ -120,7 +121,7 @@ class SeriesOf:
 
 
 def _series(worker: str, values: array[float]) -> WorkerSeries:
-    second, pid, restarts, *measured = (
-        np.frombuffer(values).reshape(-1, 3 + len(_MEASURED)).T.copy()
-    )
-    return WorkerSeries(worker, second, pid.astype(int), restarts.astype(int), *measured)
+    columns = np.frombuffer(values).reshape(-1, 3 + len(_MEASURED)).T.copy()
+    second, pid, restarts, rss, heap, cpu, p50, p95, requests = columns
+    pids, counts = pid.astype(np.int64), restarts.astype(np.int64)
+    return WorkerSeries(worker, second, pids, counts, rss, heap, cpu, p50, p95, requests)

@@ -7,12 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.base.fields import WRITTEN, Count
+from tollgate.stats.arrays import Flags, Floats, Ints
 from tollgate.workers.background_cpu import BackgroundCpu
 
-Floats = NDArray[np.float64]
 #: Seconds between two readings beyond which what was used until a moment in between is not known.
 SILENCE_S = 2.5
 
@@ -31,8 +30,8 @@ class WorkerSeries:
 
     worker: str
     second: Floats
-    pid: NDArray[np.int64]
-    restarts: NDArray[np.int64]
+    pid: Ints
+    restarts: Ints
     rss: Floats
     heap: Floats
     cpu: Floats
@@ -120,12 +119,13 @@ class WorkerCpu:
         there = self._is_known(edges_s)
         return np.where(there[:-1] & there[1:], spent, np.nan)
 
-    def _is_known(self, edges_s: Floats) -> np.ndarray:
+    def _is_known(self, edges_s: Floats) -> Flags:
         if len(self.at_s) < 2:
             return np.zeros(len(edges_s), bool)
         after = np.clip(np.searchsorted(self.at_s, edges_s), 1, len(self.at_s) - 1)
-        near = self.at_s[after] - self.at_s[after - 1] <= SILENCE_S
-        return near & (edges_s >= self.at_s[0]) & (edges_s <= self.at_s[-1])
+        near: Flags = self.at_s[after] - self.at_s[after - 1] <= SILENCE_S
+        near &= (edges_s >= self.at_s[0]) & (edges_s <= self.at_s[-1])
+        return near
 
 
 @dataclass(frozen=True)

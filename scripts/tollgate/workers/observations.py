@@ -146,12 +146,12 @@ class Seen:
 
         heard: the ends that events report. during: all ends that concern the execution.
         """
-        found = [
+        placed = [
             (end.went, event_of(end, self.began_s))
             for end in during
             if end.by_pm2 is not None and not end.planned
         ]
-        found += [
+        placed += [
             (change.later, WorkerEvent(str(change.worker), change.pid, change.text))
             for change in self._changes
             if not overlaps(self.reloads, change.earlier, change.later)
@@ -160,7 +160,7 @@ class Seen:
                 for end in heard
             )
         ]
-        return (event for _, event in sorted(found, key=lambda each: each[0]))
+        return (event for _, event in sorted(placed, key=lambda each: each[0]))
 
 
 def _changes_between(earlier: Look, later: Look, began_s: float) -> Iterator[_Change]:
@@ -169,16 +169,15 @@ def _changes_between(earlier: Look, later: Look, began_s: float) -> Iterator[_Ch
     for worker in sorted(before.keys() | after.keys(), key=str):
         old, new = before.get(worker), after.get(worker)
         text = _change(worker, old, new, at)
-        if text:
-            pid = (old or new)["pid"]
-            yield _Change(worker, pid, earlier[0], later[0], text)
+        if text and (line := old or new):
+            yield _Change(worker, line["pid"], earlier[0], later[0], text)
 
 
 def _change(worker: object, old: Line | None, new: Line | None, at: str) -> str:
+    if old is None:
+        return f"worker {worker} (pid {new['pid']}) came to be {at}" if new else ""
     if new is None:
         return f"worker {worker} (pid {old['pid']}) was gone {at}"
-    if old is None:
-        return f"worker {worker} (pid {new['pid']}) came to be {at}"
     if new["restarts"] > old["restarts"] or new["pid"] != old["pid"]:
         return f"worker {worker} (pid {old['pid']}) died and was started again {at}"
     if new["status"] != "online" and old["status"] == "online":

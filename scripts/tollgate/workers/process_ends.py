@@ -77,18 +77,17 @@ def overlaps(reloads: Sequence[Window], earlier: float, later: float) -> bool:
 
 def ends_by_events(events: Iterable[Line]) -> list[ProcessEnd]:
     """From PM2's events, in any order."""
-    found: list[ProcessEnd] = []
+    ends: list[ProcessEnd] = []
     last: dict[Any, ProcessEnd] = {}
     online: dict[Any, Line] = {}
     for event in sorted(events, key=lambda each: each["time"]):
         worker, time = event["worker"], event["time"] / 1000
         end = last.get(worker)
-        is_out = end is not None and end.came == math.inf
         if event["event"] == "online":
             online[worker] = event
-            if is_out:
+            if end and end.came == math.inf:
                 end.came = time
-        elif event["event"] == "exit" and not is_out:
+        elif event["event"] == "exit" and not (end and end.came == math.inf):
             newest = online.get(worker, event)
             if newest["pid"] not in (event["pid"], 0):  # a reload: the successor is there already
                 last[worker] = _ended(event, came=time)
@@ -97,8 +96,8 @@ def ends_by_events(events: Iterable[Line]) -> list[ProcessEnd]:
                 continue
             else:
                 last[worker] = _ended(event)
-            found.append(last[worker])
-    return found
+            ends.append(last[worker])
+    return ends
 
 
 def _ended(event: Line, came: float = math.inf) -> ProcessEnd:

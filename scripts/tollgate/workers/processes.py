@@ -25,8 +25,9 @@ from typing import Literal
 import numpy as np
 
 from tollgate.base.fields import WRITTEN, Amount, Count, Whole
+from tollgate.stats.arrays import Floats
 from tollgate.stats.slope import SlopeEstimate, trend
-from tollgate.workers.model import Floats, Resources, WorkerOutage, WorkerSeries
+from tollgate.workers.model import Resources, WorkerOutage, WorkerSeries
 
 #: Fewer looks, or in a shorter time, say nothing of a slope.
 FEWEST_LOOKS, SHORTEST_S = 20, 20.0
@@ -205,7 +206,8 @@ def _facts(
     measured = (series.second >= from_s) & (series.second < to_s)
     all_lives = lives(series, from_s, to_s)
     grown = [it for it in (growth(life, confidence) for life in all_lives) if it]
-    fastest = max(grown, key=lambda each: each.trend.slope, default=None)
+    trends = (each.trend for each in grown)
+    fastest = max(trends, key=lambda trend: trend.slope, default=None)
     rss = series.rss[measured & (series.rss > 0)]
     return WorkerFacts(
         worker=series.worker,
@@ -216,8 +218,7 @@ def _facts(
         rss_first_bytes=float(rss[0]) if len(rss) else None,
         rss_last_bytes=float(rss[-1]) if len(rss) else None,
         rss_max_bytes=float(rss.max()) if len(rss) else None,
-        rss_slope=fastest
-        and MemorySlope(fastest.trend.slope, fastest.trend.low, fastest.trend.high),
+        rss_slope=MemorySlope(fastest.slope, fastest.low, fastest.high) if fastest else None,
         time_left_s=_time_left(grown, series.memory_limit),
         cpu_percent=_mean(series.cpu[measured]),
         loop_delay_p50_ms=_mean(series.loop_delay_p50[measured]),

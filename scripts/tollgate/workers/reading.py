@@ -101,23 +101,27 @@ def read_targets(
     """What happened between two moments, seconds since the epoch; what is found counts its seconds
     from began_s. targets, reloads: as in run.json. Goes through the file once a target."""
     several = len(targets) > 1
-    counts, events, problems, parts = [], [], [], []
+    counts: list[WorkerCount] = []
+    events: list[WorkerEvent] = []
+    problems: list[str] = []
+    parts: list[Resources] = []
     for target in targets:
         app = target["name"]
         windows = [(it["began"], it["ended"] or math.inf) for it in reloads if it["app"] == app]
-        watched, found = read_watch(path, app, began_s, ended_s, windows, several)
-        counts.append(_count(target, several, watched.seen, watched.seen_or_restarting))
+        watched, resources = read_watch(path, app, began_s, ended_s, windows, several)
+        count, both = _count(target, several), watched.seen_or_restarting
+        counts.append(replace(count, seen=watched.seen, seen_or_restarting=both))
         events += watched.events
         problems += [watched.problem] if watched.problem else []
         limit = target.get("memory_limit")
-        workers = tuple(replace(series, memory_limit=limit) for series in found.workers)
-        parts.append(replace(found, workers=workers, memory_limit=limit))
-    problems = dict.fromkeys(problems)  # a file that can't be read is one, and not one a target
-    return TargetsWatched(tuple(counts), tuple(events), tuple(problems), _joined(parts))
+        workers = tuple(replace(series, memory_limit=limit) for series in resources.workers)
+        parts.append(replace(resources, workers=workers, memory_limit=limit))
+    once = tuple(dict.fromkeys(problems))  # a file that can't be read is one, not one a target
+    return TargetsWatched(tuple(counts), tuple(events), once, _joined(parts))
 
 
-def _count(target: Mapping[str, Any], several: bool, *seen: int | None) -> WorkerCount:
-    return WorkerCount(target["instances"], *seen, app=target["name"] if several else "")
+def _count(target: Mapping[str, Any], several: bool) -> WorkerCount:
+    return WorkerCount(target["instances"], app=target["name"] if several else "")
 
 
 def _joined(parts: Sequence[Resources]) -> Resources:

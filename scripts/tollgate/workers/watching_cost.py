@@ -29,17 +29,20 @@ class WatchingCost:
         """run.json's `watching`: CPU seconds by the last reading, and the seconds that passed until
         then. pm2_cpu_s is all that the daemon did meanwhile, the dealing of connections included:
         watching cost that much at most. None for a process that could not be measured."""
-        spent = {
-            name: None if before is None else round(self._now[name] - before, 3)
-            for name, before in self._before.items()
-        }
+        spent: dict[str, float | None] = {}
+        for name, before in self._before.items():
+            now = self._now[name]
+            spent[name] = None if before is None or now is None else round(now - before, 3)
         return {**spent, "wall_s": round(self._read - self._began, 3)}
 
 
 def share(watching: Mapping[str, float | None] | None) -> float | None:
     """Of one core, from run.json's `watching`. None where it was not measured."""
-    *spent, wall = map((watching or {}).get, ("watcher_cpu_s", "pm2_cpu_s", "wall_s"))
-    return sum(spent) / wall if wall and None not in spent else None
+    names = ("watcher_cpu_s", "pm2_cpu_s", "wall_s")
+    watcher_s, pm2_s, wall_s = map((watching or {}).get, names)
+    if watcher_s is None or pm2_s is None or not wall_s:
+        return None
+    return (watcher_s + pm2_s) / wall_s
 
 
 def _process(pid: int | None) -> psutil.Process | None:
@@ -56,4 +59,4 @@ def _cpu(process: psutil.Process | None) -> float | None:
         times = process.cpu_times()
     except psutil.Error:
         return None
-    return times.user + times.system
+    return float(times.user + times.system)

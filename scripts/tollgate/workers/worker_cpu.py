@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from tollgate.stats.arrays import Floats
 from tollgate.workers import cpu
 from tollgate.workers.cpu import CpuRecorder, ProcessTree
 from tollgate.workers.lines import WorkersError
-from tollgate.workers.model import Floats, WorkerCpu
+from tollgate.workers.model import WorkerCpu
 
 NAME = "workers-cpu.jsonl"
 #: Seconds between two readings.
@@ -33,7 +34,8 @@ def read(path: Path) -> WorkerCpu | None:
     OSError, or WorkersError with the number of a line that is damaged."""
     if not path.exists():
         return None
-    times, used = [], {}
+    times: list[float] = []
+    used: dict[int, list[tuple[int, float]]] = {}
     for number, text in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
             line = json.loads(text)
@@ -81,19 +83,20 @@ class WorkerCpuRecorder(CpuRecorder):
         """CPU ms in each of so many seconds from `from_s`, since the epoch, by process; None where
         it is not known. processes: of each the pids of its workers, several in cluster mode."""
         try:
-            found = read(self.path) or WorkerCpu()
+            recorded = read(self.path) or WorkerCpu()
         except (OSError, WorkersError) as problem:
             self._log.warning("the CPU time of the workers is not known: %s", problem)
-            found = WorkerCpu()
-        edges_s = from_s + np.arange(seconds + 1)
-        unknown = np.full(seconds, np.nan)
-        rows = (
-            sum((found.of_one(pid, edges_s) for pid in pids), 0.0 if pids else unknown) * 1000
-            for pids in processes
-        )
-        return tuple(
-            tuple(None if np.isnan(it) else round(float(it), 3) for it in row) for row in rows
-        )
+            recorded = WorkerCpu()
+        edges_s = np.asarray(from_s + np.arange(seconds + 1), np.float64)
+        rows = []
+        for pids in processes:
+            used_s = np.full(seconds, 0.0 if pids else np.nan)
+            for pid in pids:
+                used_s += recorded.of_one(pid, edges_s)
+            rows.append(
+                tuple(None if np.isnan(it) else round(float(it), 3) for it in used_s * 1000)
+            )
+        return tuple(rows)
 
     def _pause_s(self) -> float:
         return self._period_s - (time.time() - self.phase_s) % self._period_s
