@@ -66,7 +66,7 @@ def searched(folder, plan, shop, nothing):
     executor = SimpleNamespace(**known)
     support.wait_until(jmeter.jtl.exists, "JMeter writes samples")
     log = logging.getLogger("capacity")
-    search = Search(executor, folder, record, Growing(jmeter.jtl), log, of=found)
+    search = Search(executor, folder, record, Growing(jmeter.jtl), log, iteration=found)
     while process.poll() is None:
         search.go_on(time.time())
         time.sleep(0.05)

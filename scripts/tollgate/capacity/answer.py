@@ -70,9 +70,9 @@ def interval(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ..
     sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
         return Result("open", f"{len(sound)} sound trials, and an interval needs {FEWEST}")
-    found = _binding(settings, ceiling, trials, is_fine=True)
+    fine = _binding(settings, ceiling, trials, is_fine=True)
     tail = (1 - CONFIDENCE) / 2
-    low, middle, high = (math.exp(found.quantile(it)) for it in (tail, 0.5, 1 - tail))
+    low, middle, high = (math.exp(fine.quantile(it)) for it in (tail, 0.5, 1 - tail))
     # No end lies within a gap that no trial has entered, such as that at a cliff.
     passes = [it.achieved for it in sound if it.keeps(settings.limits) and it.achieved < middle]
     fails = [it.achieved for it in sound if not it.keeps(settings.limits) and it.achieved > middle]
@@ -80,16 +80,16 @@ def interval(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ..
     holdouts = [it for it in trials if it.ask.purpose == "holdout"]
     last = holdouts[-1] if holdouts else None
     status, reason = _status(settings, ceiling, (low, middle, high), last)
-    return Result(status, reason, middle, low, high, math.expm1(found.drift), last)
+    return Result(status, reason, middle, low, high, math.expm1(fine.drift), last)
 
 
 def _status(
     settings: CapacitySettings,
     ceiling: float,
-    found: tuple[float, float, float],
+    estimate: tuple[float, float, float],
     holdout: Trial | None,
 ) -> tuple[Status, str]:
-    low, middle, high = found
+    low, middle, high = estimate
     width = (high - low) / 2 / middle
     if middle > TRUSTED * ceiling:
         reason = f"{middle:.4g}/s lies within a fifth of the {ceiling:.4g}/s that the generator"
@@ -128,8 +128,8 @@ def _on_grid(
     low = max(it.achieved for it in bracket if it.keeps(settings.limits)) / BELOW
     high = min(it.achieved for it in bracket if not it.keeps(settings.limits)) * ABOVE
     while True:
-        found = posterior(settings, limit, low, high, trials)
-        at = found.critical
+        grid = posterior(settings, limit, low, high, trials)
+        at = grid.critical
         if at[:_EDGE_CELLS].sum() > EDGE and low > settings.least_rate / 2:
             low /= FARTHER
         elif at[-_EDGE_CELLS:].sum() > EDGE and high < 2 * ceiling:
@@ -137,9 +137,9 @@ def _on_grid(
         else:
             break
     if not is_fine:
-        return found
-    room = 2 * (found.x[1] - found.x[0])
-    low, high = (math.exp(found.quantile(it) + by) for it, by in ((0.001, -room), (0.999, room)))
+        return grid
+    room = 2 * (grid.x[1] - grid.x[0])
+    low, high = (math.exp(grid.quantile(it) + by) for it, by in ((0.001, -room), (0.999, room)))
     return posterior(settings, limit, low, high, trials)
 
 

@@ -63,21 +63,21 @@ def row(text: str) -> str:
 
 
 def drawn(
-    ask: Ask, trial: int, first: int, began_ms: int, of: Mapping[str, float], seed: int
+    ask: Ask, trial: int, first: int, began_ms: int, weights: Mapping[str, float], seed: int
 ) -> TrialArrivals:
-    """The arrivals of a trial that begins at began_ms: a Poisson stream, each asking one of `of` at
-    random, by its weight; against a server that does nothing evenly spaced. One at least."""
+    """The arrivals of a trial that begins at began_ms: a Poisson stream, each asking one of the
+    names in `weights` at random; against a server that does nothing evenly spaced. One at least."""
     random = np.random.default_rng([seed, trial])
     length_ms = 1000 * ask.seconds
     if ask.purpose == "ceiling":
         count = max(1, round(ask.rate * ask.seconds))
-        offsets, asked = np.arange(count) * length_ms / count, (NOTHING,) * count
+        offsets, names = np.arange(count) * length_ms / count, (NOTHING,) * count
     else:
         count = max(1, random.poisson(ask.rate * ask.seconds))
         offsets = np.sort(random.uniform(0, length_ms, count))
-        shares = np.array([*of.values()]) / sum(of.values())
-        asked = tuple(random.choice([*of], count, p=shares).tolist())
-    return TrialArrivals(trial, first, began_ms + offsets.astype(np.int64), asked)
+        shares = np.array([*weights.values()]) / sum(weights.values())
+        names = tuple(random.choice([*weights], count, p=shares).tolist())
+    return TrialArrivals(trial, first, began_ms + offsets.astype(np.int64), names)
 
 
 def read_arrivals(path: Path) -> dict[int, TrialArrivals]:

@@ -13,7 +13,7 @@ from tollgate.plan.expressions import reads_property
 from tollgate.plan.jmx import PlanError, tops
 
 
-def check_plan(script: Path, of: Sequence[str]) -> None:
+def check_plan(script: Path, names: Sequence[str]) -> None:
     """Raises PlanError where a plan sends no arrivals of a file, or has nothing of a name that is
     asked for. A plan that is missing is for Taurus to refuse."""
     if not script.is_file():
@@ -23,12 +23,12 @@ def check_plan(script: Path, of: Sequence[str]) -> None:
             f"{script} does not read the property 'arrivals', the file of what to send "
             f"and when: set modules.capacity.rate to the property that sets its rate"
         )
-    names = _choices(script)
-    for name in of:
-        if name not in names:
+    choices = _choices(script)
+    for name in names:
+        if name not in choices:
             raise PlanError(
                 f"modules.capacity.of names {name!r}, which {script} can't send: "
-                f"{did_you_mean(name, names)}"
+                f"{did_you_mean(name, choices)}"
             )
         if not name.isascii() or len(name) > LONGEST_NAME or set(name) & set(",\"'"):
             raise PlanError(
@@ -52,12 +52,12 @@ def _choices(script: Path) -> list[str]:
 
 def limit_of(text: str) -> Limit:
     """A limit of trials. Raises CriterionError and ValueError."""
-    it = parse(text)
-    is_of_time = it.percentile is not None and it.unit == "ms"
-    takes = is_of_time or (it.subject == "fail" and it.is_percent)
-    if not takes or it.label or it.timeframe_s or it.condition != ">":
+    criterion = parse(text)
+    is_of_time = criterion.percentile is not None and criterion.unit == "ms"
+    takes = is_of_time or (criterion.subject == "fail" and criterion.is_percent)
+    if not takes or criterion.label or criterion.timeframe_s or criterion.condition != ">":
         step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
         raise CriterionError(text, "limit", text, "no limit of a search for capacity", step)
-    if it.percentile is None:
-        return Limit("fail", None, it.threshold / 100)
-    return Limit(it.subject, it.threshold, round(1 - it.percentile / 100, 10))
+    if criterion.percentile is None:
+        return Limit("fail", None, criterion.threshold / 100)
+    return Limit(criterion.subject, criterion.threshold, round(1 - criterion.percentile / 100, 10))

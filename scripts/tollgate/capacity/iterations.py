@@ -63,11 +63,11 @@ def write_by_arrivals(
     nothing = next(under for it, under in nodes.active(mine) if it.get("testname") == ours[0])
     name = _put_together(plan, rate, tree, mine, ours)
     write(document, copy)
-    found = read_iteration(plan, copy, name, properties)
-    wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
+    iteration = read_iteration(plan, copy, name, properties)
+    wrapped = [it for _ in range(iteration.requests) for it in map(deepcopy, nothing)]
     nothing[:] = pair(TRANSACTION, ours[0], wrapped)
     write(document, copy)
-    return found
+    return iteration
 
 
 def _put_together(

@@ -235,7 +235,7 @@ class Scaling:
     """Its 95 % interval."""
 
 
-def scaling(of: str, one: Result, to: str, other: Result) -> Scaling | None:
+def scaling(name: str, one: Result, other_name: str, other: Result) -> Scaling | None:
     """one / other, such as cluster / fork; None where either has no interval.
 
     The distances of the ends, in logarithms, add like independent errors (G. Zou and A. Donner
@@ -246,4 +246,4 @@ def scaling(of: str, one: Result, to: str, other: Result) -> Scaling | None:
     down = math.hypot(math.log(one.estimate / one.low), math.log(other.high / other.estimate))
     up = math.hypot(math.log(one.high / one.estimate), math.log(other.estimate / other.low))
     value = one.estimate / other.estimate
-    return Scaling(of, to, value, [value * math.exp(-down), value * math.exp(up)])
+    return Scaling(name, other_name, value, [value * math.exp(-down), value * math.exp(up)])

@@ -185,7 +185,7 @@ def _curves(settings: CapacitySettings, limit: int, seconds: float) -> Curves:
 @lru_cache(maxsize=64)
 def _curves_of(settings: CapacitySettings, seconds: float) -> Curves:
     """settings: with one limit."""
-    asked = settings.limits[0]
+    limit = settings.limits[0]
     logits = np.empty((len(SLOPES), len(SHAPES), len(SPREADS), len(_DISTANCE), NODES))
     prior = np.exp(-0.5 * (SPREADS / SPREAD) ** 2)
     prior /= (SPREADS[:, None] == SPREADS).sum(axis=0)
@@ -199,7 +199,7 @@ def _curves_of(settings: CapacitySettings, seconds: float) -> Curves:
             continue
         for k, (spread, states) in enumerate(zip(SPREADS, STATES, strict=True)):
             usual = _nodes(minute, spread, states, 0.0)[:, NODES // 2]
-            critical = np.interp(math.log(asked.share), np.log(usual + 1e-300), _DISTANCE)
+            critical = np.interp(math.log(limit.share), np.log(usual + 1e-300), _DISTANCE)
             logits[i, j, k] = _nodes(own, spread, states if is_minute else 1, critical)
     logits = special.logit(np.clip(logits, 1e-12, 1 - 1e-12))
     places = np.rint((logits - _LOGITS[0]) / (_LOGITS[1] - _LOGITS[0])).astype(np.int16)

@@ -107,12 +107,12 @@ def check_seal(run: Path, planned: Execution, kind: str) -> None:
 def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:
     """A line for each criterion on a capacity that the run does not search for."""
     names = [each.name for each in manifest.executions]
-    for it in criteria:
-        if it.is_of_capacity and manifest.kind != KIND:
+    for criterion in criteria:
+        if criterion.is_of_capacity and manifest.kind != KIND:
             problem = f"a run of kind {manifest.kind} searches for none"
             step = "run -capacity, or remove it"
-            yield str(CriterionError(it.text, "subject", it.subject, problem, step))
-        elif it.is_of_capacity and it.label not in names:
-            step = did_you_mean(it.label, names)
+            yield str(CriterionError(criterion.text, "subject", criterion.subject, problem, step))
+        elif criterion.is_of_capacity and criterion.label not in names:
+            step = did_you_mean(criterion.label, names)
             problem = "no execution is called that"
-            yield str(CriterionError(it.text, "label", it.label, problem, step))
+            yield str(CriterionError(criterion.text, "label", criterion.label, problem, step))

@@ -52,14 +52,15 @@ class Search:
         samples: Growing,
         log: logging.Logger,
         clock: Callable[[], float] = time.time,
-        of: Iteration | None = None,
+        iteration: Iteration | None = None,
     ) -> None:
-        """of: what an arrival sends where it is more than a request."""
+        """iteration: what an arrival sends where it is more than a request."""
         self.executor, self.record, self.log, self.clock = executor, record, log, clock
-        given = executor.properties
-        self.threads, *timeouts_ms = (float(given.get(it, value)) for it, value in DEFAULTS.items())
-        self.pause_s = of.pause_s if of else 0.0
-        self.longest_s = of.longest_s if of else sum(timeouts_ms) / 1000
+        properties = executor.properties
+        numbers = [float(properties.get(it, value)) for it, value in DEFAULTS.items()]
+        self.threads, *timeouts_ms = numbers
+        self.pause_s = iteration.pause_s if iteration else 0.0
+        self.longest_s = iteration.longest_s if iteration else sum(timeouts_ms) / 1000
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
         self.samples = samples

@@ -91,11 +91,11 @@ def next_ask(settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]
         return Ask(number, "bracket", rate, settings.bracket_s) if fits else None
     if left_s >= settings.trial_s + settings.drain_s:
         return Ask(number, *_search(settings, ceiling, trials), settings.trial_s)
-    found = interval(settings, ceiling, trials)
-    if found.low is None or found.status == "generator":
+    answer = interval(settings, ceiling, trials)
+    if answer.low is None or answer.status == "generator":
         return None
     rate = math.exp(critical(settings, ceiling, trials).quantile(HOLDOUT))
-    return Ask(number, "holdout", min(rate, found.low), settings.holdout_s)
+    return Ask(number, "holdout", min(rate, answer.low), settings.holdout_s)
 
 
 def _left_s(settings: CapacitySettings, trials: Sequence[Trial]) -> float:

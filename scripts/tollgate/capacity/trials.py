@@ -28,14 +28,14 @@ Columns = Mapping[str, np.ndarray]
 
 
 def trial_of(
-    of: TrialRecord, arrivals: TrialArrivals, answers: Columns, record: CapacityRecord
+    trial: TrialRecord, arrivals: TrialArrivals, answers: Columns, record: CapacityRecord
 ) -> Trial:
     """What came of the arrivals of one of the record's trials. answers: `trial_answers` of it."""
     settings = record.settings
     joined = _join(arrivals, answers)
-    is_ceiling, is_cut = of.ask.purpose == "ceiling", of.seconds < of.ask.seconds
-    due_s = (arrivals.due_ms - of.began_ms) / 1000
-    lead_s = 0.0 if is_ceiling else min(settings.lead_s, of.seconds / 2)
+    is_ceiling, is_cut = trial.ask.purpose == "ceiling", trial.seconds < trial.ask.seconds
+    due_s = (arrivals.due_ms - trial.began_ms) / 1000
+    lead_s = 0.0 if is_ceiling else min(settings.lead_s, trial.seconds / 2)
     judged = joined.where((due_s >= lead_s) | (due_s >= due_s[-1]))
     over = tuple(_over(judged.response_ms, judged.failed, each) for each in settings.limits)
     limits = zip(over, settings.limits, strict=True)
@@ -44,17 +44,17 @@ def trial_of(
     p50, p95, p99 = map(float, np.quantile(judged.response_ms, QUANTILES, method="inverted_cdf"))
     is_services = is_kept if is_ceiling else _is_services(judged, settings.limits, over)
     return Trial(
-        ask=of.ask,
-        achieved=float((sent_ms < of.began_ms + 1000 * of.seconds).sum()) / of.seconds,
+        ask=trial.ask,
+        achieved=float((sent_ms < trial.began_ms + 1000 * trial.seconds).sum()) / trial.seconds,
         n=len(judged),
         over=over,
         p50_ms=p50,
         p95_ms=p95,
         p99_ms=p99,
-        grew=is_cut or grew(due_s, joined.response_ms, of.seconds),
-        generator_cpu=of.generator_cpu,
+        grew=is_cut or grew(due_s, joined.response_ms, trial.seconds),
+        generator_cpu=trial.generator_cpu,
         sound=joined.is_whole and is_services,
-        began_s=0.0 if is_ceiling else (of.began_ms - record.first_ms) / 1000,
+        began_s=0.0 if is_ceiling else (trial.began_ms - record.first_ms) / 1000,
     )
 
 
@@ -81,13 +81,13 @@ class _Joined:
 
 def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:
     place = answers["arrival"].astype(np.int64) - arrivals.first
-    known = (place >= 0) & (place < len(arrivals))
-    once = len(np.unique(place[known])) == known.sum() == len(arrivals) and known.all()
+    is_ours = (place >= 0) & (place < len(arrivals))
+    once = len(np.unique(place[is_ours])) == is_ours.sum() == len(arrivals) and is_ours.all()
     start, elapsed = (np.full(len(arrivals), np.nan) for _ in range(2))
     failed, free = np.ones(len(arrivals), bool), np.full(len(arrivals), -np.inf)
-    at = place[known]
-    start[at], elapsed[at] = answers["start_ms"][known], answers["elapsed_ms"][known]
-    failed[at], free[at] = ~answers["ok"][known].astype(bool), answers["free_ms"][known]
+    at = place[is_ours]
+    start[at], elapsed[at] = answers["start_ms"][is_ours], answers["elapsed_ms"][is_ours]
+    failed[at], free[at] = ~answers["ok"][is_ours].astype(bool), answers["free_ms"][is_ours]
     late = start - np.maximum(arrivals.due_ms, free)
     response = start + elapsed - arrivals.due_ms
     return _Joined(

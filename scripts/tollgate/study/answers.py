@@ -48,13 +48,13 @@ def claims(
     return tuple(_claim(row, measured, by_key, machine, seed) for row in CLAIMS)
 
 
-def answer_of(found: Estimate, rule: Rule) -> str:
+def answer_of(estimate: Estimate, rule: Rule) -> str:
     """`agrees`, `disagrees` or `cannot tell` for an estimate with an interval."""
-    if found.low is None or found.high is None:
+    if estimate.low is None or estimate.high is None:
         return CANNOT_TELL
-    if rule.low <= found.low and found.high <= rule.high:
+    if rule.low <= estimate.low and estimate.high <= rule.high:
         return AGREES
-    if found.high < rule.below or found.low > rule.above:
+    if estimate.high < rule.below or estimate.low > rule.above:
         return DISAGREES
     return CANNOT_TELL
 
@@ -69,30 +69,30 @@ def _claim(
     missing = [key for key in row.cells if key not in measured or not by_key[key].requests]
     if missing:
         experiment = row.cells[0][0]
-        is_part = any(of == experiment for of, _, _ in measured)
-        what = _names(missing) if is_part else f"this run left {experiment} out"
-        found = Estimate(None, note=f"not measured: {what}")
-        return Claim(row, found, CANNOT_TELL, found.note)
+        is_part = any(own == experiment for own, _, _ in measured)
+        lacking = _names(missing) if is_part else f"this run left {experiment} out"
+        nothing = Estimate(None, note=f"not measured: {lacking}")
+        return Claim(row, nothing, CANNOT_TELL, nothing.note)
     cells = [measured[key] for key in row.cells]
-    found = estimate(partial(row.quantity, machine), cells, seed)
+    quantity = estimate(partial(row.quantity, machine), cells, seed)
     obstacles = [*_obstacles([by_key[key] for key in row.cells])]
     if machine.cores < row.cores:
         obstacles.append("one core has nothing that several processes could share")
     obstacles += other_work(row.cells, measured)
-    if found.low is None:
-        obstacles.insert(0, found.note)
+    if quantity.low is None:
+        obstacles.insert(0, quantity.note)
     if obstacles:
-        reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
-        return Claim(row, found, CANNOT_TELL, reason)
+        reason = f"{'; '.join(obstacles)}; {_value(row, quantity)} is no answer"
+        return Claim(row, quantity, CANNOT_TELL, reason)
     headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
-    wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
-    answer = answer_of(found, row.rule)
+    wide = widest(partial(row.quantity, machine), cells, headrooms, quantity, seed)
+    answer = answer_of(quantity, row.rule)
     context = [row.context.format(machine=machine), *_performances(row, measured, seed)]
     if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
         answer = CANNOT_TELL
         context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
-    reason = "; ".join(filter(None, [_verdict(row, found), *context]))
-    return Claim(row, found, answer, reason)
+    reason = "; ".join(filter(None, [_verdict(row, quantity), *context]))
+    return Claim(row, quantity, answer, reason)
 
 
 def _held_back(
@@ -100,10 +100,10 @@ def _held_back(
 ) -> str:
     """Why an interval on one side is no answer: the generator took the cores that it needed."""
     held = [
-        f"{_names([it.cell.key])} got {it.cpu['service']:.2f} cores beside JMeter's "
-        f"{it.cpu['generator']:.2f}{_others(it, machine)}, and could use more"
-        for it in results
-        if it.bottleneck.headroom > 1
+        f"{_names([result.cell.key])} got {result.cpu['service']:.2f} cores beside JMeter's "
+        f"{result.cpu['generator']:.2f}{_others(result, machine)}, and could use more"
+        for result in results
+        if result.bottleneck.headroom > 1
     ]
     ends = f"{_apart(wide.low, row.rule)} to {_apart(wide.high, row.rule)}"
     return f"but {' and '.join(held)}: with these it could be anything from {ends}"
@@ -131,17 +131,17 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
             yield f"whether the generator was the bottleneck is not known: {reason}"
 
 
-def _verdict(row: Published, found: Estimate) -> str:
+def _verdict(row: Published, estimate: Estimate) -> str:
     """`0.61, 95 % interval 0.58 to 0.63, is wholly below 0.98`."""
     rule = row.rule
-    agreed, refused = _inside(rule), _outside(rule, found)
+    agreed, refused = _inside(rule), _outside(rule, estimate)
     where = {
         AGREES: f"is wholly {agreed}",
         DISAGREES: f"is wholly {refused}",
         CANNOT_TELL: f"is neither wholly {agreed} nor wholly {refused}",
-    }[answer_of(found, rule)]
-    ends = " to ".join(_apart(end, rule) for end in (found.low, found.high))
-    return f"{_value(row, found)}, 95 % interval {ends}, {where}"
+    }[answer_of(estimate, rule)]
+    ends = " to ".join(_apart(end, rule) for end in (estimate.low, estimate.high))
+    return f"{_value(row, estimate)}, 95 % interval {ends}, {where}"
 
 
 def _apart(value: float, rule: Rule) -> str:
@@ -150,10 +150,10 @@ def _apart(value: float, rule: Rule) -> str:
     return max((format_number(value, against=limit) for limit in limits), key=len)
 
 
-def _value(row: Published, found: Estimate) -> str:
-    if found.value is None:
+def _value(row: Published, estimate: Estimate) -> str:
+    if estimate.value is None:
         return "what is not known"
-    return f"{format_number(found.value)} {row.unit}".strip()
+    return f"{format_number(estimate.value)} {row.unit}".strip()
 
 
 def _inside(rule: Rule) -> str:
@@ -163,10 +163,10 @@ def _inside(rule: Rule) -> str:
     return f"below {high}" if math.isinf(rule.low) else f"within {low} to {high}"
 
 
-def _outside(rule: Rule, found: Estimate) -> str:
+def _outside(rule: Rule, estimate: Estimate) -> str:
     sides = [("below", rule.below), ("above", rule.above)]
-    if answer_of(found, rule) == DISAGREES:
-        sides = sides[:1] if found.high < rule.below else sides[1:]
+    if answer_of(estimate, rule) == DISAGREES:
+        sides = sides[:1] if estimate.high < rule.below else sides[1:]
     return " or ".join(f"{side} {format_number(end)}" for side, end in sides if math.isfinite(end))
 
 

@@ -97,14 +97,14 @@ def result_of(text: str, version: str, cpu_s: float, seconds: int) -> Autocannon
     Raises AutocannonError if it can't be read, nothing was answered or it ended early.
     """
     try:
-        found = json.loads(text)
-        answered, lost = found["requests"]["total"], found["errors"]
+        printed = json.loads(text)
+        answered, lost = printed["requests"]["total"], printed["errors"]
         result = AutocannonResult(
             version=version,
             requests=answered + lost,
-            failed=lost + found["non2xx"],
-            seconds=found["duration"],
-            p50_ms=found["latency"]["p50"],
+            failed=lost + printed["non2xx"],
+            seconds=printed["duration"],
+            p50_ms=printed["latency"]["p50"],
             step_ms=1.0,
             cpu_s=cpu_s,
         )

@@ -43,11 +43,11 @@ def mean_cores(path: Path, from_s: Floats, to_s: Floats) -> Floats:
     if len(record) < 2:
         return cores
     time = record[:, 0]
-    known = _covered(time, from_s) & _covered(time, to_s) & (to_s > from_s)
-    low, high = from_s[known], to_s[known]
+    is_covered = _covered(time, from_s) & _covered(time, to_s) & (to_s > from_s)
+    low, high = from_s[is_covered], to_s[is_covered]
     for row, counter in enumerate(record.T[1:]):
         used = np.interp(high, time, counter) - np.interp(low, time, counter)
-        cores[row, known] = used / (high - low)
+        cores[row, is_covered] = used / (high - low)
     return cores
 
 

@@ -120,8 +120,8 @@ def _ratios(
     times = np.vstack([np.ones(count), multiplicities(count, SEED)])
     with np.errstate(divide="ignore", invalid="ignore"):
         sides = {"throughput": (times @ requests) / (times @ seconds), "p50": times @ p50_ms}
-        found = {name: side[:, 0] / side[:, 1] for name, side in sides.items()}
-    return {name: with_interval(float(it[0]), it[1:], count) for name, it in found.items()}
+        ratios = {name: side[:, 0] / side[:, 1] for name, side in sides.items()}
+    return {name: with_interval(float(it[0]), it[1:], count) for name, it in ratios.items()}
 
 
 def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:

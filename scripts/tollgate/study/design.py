@@ -75,9 +75,9 @@ _TYPES = get_type_hints(Cell, include_extras=True) | {
 }
 
 
-def _reader(of: Any) -> Callable[[str], Any]:
+def _reader(kind: Any) -> Callable[[str], Any]:
     """Reads a column's text as a value of a type."""
-    adapter = TypeAdapter(of)
+    adapter = TypeAdapter(kind)
 
     def read(text: str) -> Any:
         try:
@@ -170,8 +170,8 @@ def shorten(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     return tuple(_short(cell) for cell in cells if cell.users in _ends(cells, cell))
 
 
-def _ends(cells: Sequence[Cell], of: Cell) -> tuple[int, int]:
-    users = [c.users for c in cells if (c.experiment, c.arm) == (of.experiment, of.arm)]
+def _ends(cells: Sequence[Cell], cell: Cell) -> tuple[int, int]:
+    users = [c.users for c in cells if (c.experiment, c.arm) == (cell.experiment, cell.arm)]
     return min(users), max(users)
 
 
@@ -217,10 +217,10 @@ def _turns(cells: Sequence[Cell], seed: int) -> Iterator[tuple[int, Cell]]:
                 yield round_, cell
 
 
-def seconds_of(of: Sequence[Block], takes: Mapping[Key, float] | None = None) -> float:
+def seconds_of(blocks: Sequence[Block], takes: Mapping[Key, float] | None = None) -> float:
     """About how long these blocks take, in seconds. takes: by cell, where that is known."""
     known = takes or {}
-    return sum((known.get(block.cell.key) or _expected_s(block.cell) for block in of), 0.0)
+    return sum((known.get(block.cell.key) or _expected_s(block.cell) for block in blocks), 0.0)
 
 
 def _expected_s(cell: Cell) -> float:
@@ -230,7 +230,7 @@ def _expected_s(cell: Cell) -> float:
 
 
 def write_blocks(
-    path: str | Path, of: Sequence[Block], ports: Mapping[str, int], append: bool = False
+    path: str | Path, blocks: Sequence[Block], ports: Mapping[str, int], append: bool = False
 ) -> None:
     """Write the blocks as plans/study.jmx reads them, its variables named by the header.
 
@@ -242,7 +242,7 @@ def write_blocks(
         writer = csv.DictWriter(file, names, lineterminator="\n")
         if not append:
             writer.writeheader()
-        for block in of:
+        for block in blocks:
             cell = block.cell
             row = {name: getattr(cell, name) for name in COLUMNS}
             row |= {"lead_s": f"{cell.lead_s:g}", "each": cell.each or ENDLESS}

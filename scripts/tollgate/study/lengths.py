@@ -83,7 +83,7 @@ def _warmed(cell: Cell, load: Span, took_s: float) -> Warmed:
     return Warmed(*cell.key, response_s=known_s, over_s=over_s)
 
 
-def lengthened(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> tuple[Cell, ...]:
+def lengthened(cells: Sequence[Cell], warmed: Mapping[Key, Warmed]) -> tuple[Cell, ...]:
     """The cells with blocks as long as they must be, no shorter than the design's and no longer
     than the most. All arms of an experiment at the same number of users get the same, so that
     they are compared alike; the part that is left out grows in proportion."""
@@ -91,7 +91,7 @@ def lengthened(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> tuple[Cell
     for cell in cells:
         group = cell.experiment, cell.users
         most_s = MARGIN * cell.seconds if cell.each else MOST_S
-        mine = min(_needed_s(cell, found.get(cell.key)), most_s)
+        mine = min(_needed_s(cell, warmed.get(cell.key)), most_s)
         needed[group] = max(needed.get(group, 0), cell.seconds, mine)
     return tuple(_lasting(cell, math.ceil(needed[cell.experiment, cell.users])) for cell in cells)
 
@@ -110,7 +110,7 @@ def _lasting(cell: Cell, seconds: int) -> Cell:
     return replace(cell, seconds=seconds, lead_s=round(cell.lead_s * seconds / cell.seconds, 3))
 
 
-def takes(cells: Iterable[Cell], found: Mapping[Key, Warmed]) -> dict[Key, float]:
+def takes(cells: Iterable[Cell], warmed: Mapping[Key, Warmed]) -> dict[Key, float]:
     """How many seconds a block of each cell takes, with what lies between it and the next."""
-    mine = [(cell, found[cell.key]) for cell in cells if cell.key in found]
+    mine = [(cell, warmed[cell.key]) for cell in cells if cell.key in warmed]
     return {it.key: warm.over_s + (0 if it.each else it.seconds) for it, warm in mine}

@@ -72,9 +72,9 @@ def curves(data: Mapping[Cell, CellData], seed: int) -> tuple[Curve, ...]:
     )
 
 
-def _point(found: CellData, baseline: CellData | None, seed: int) -> ScalingPoint:
-    throughput = estimate(lambda metrics: metrics["throughput"], [found], seed)
+def _point(data: CellData, baseline: CellData | None, seed: int) -> ScalingPoint:
+    throughput = estimate(lambda metrics: metrics["throughput"], [data], seed)
     performance = _NO_BASELINE
     if baseline is not None:
-        performance = estimate(concurrency_performance, [baseline, found], seed)
-    return ScalingPoint(found.cell.users, throughput, performance)
+        performance = estimate(concurrency_performance, [baseline, data], seed)
+    return ScalingPoint(data.cell.users, throughput, performance)

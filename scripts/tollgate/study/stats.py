@@ -147,19 +147,19 @@ def widest(
     quantity: Callable[..., Floats],
     cells: Sequence[CellData],
     headrooms: Sequence[float],
-    found: Estimate,
+    usual: Estimate,
     seed: int,
 ) -> Estimate:
-    """`found`, an estimate of the quantity of these cells, with an interval as wide as it gets when
+    """`usual`, an estimate of the quantity of these cells, with an interval as wide as it gets when
     any one of the cells uses its headroom."""
-    ends = [found]
+    ends = [usual]
     for place, headroom in enumerate(headrooms):
         if headroom > 1:
             faster = _faster(cells[place], headroom)
             ends.append(estimate(quantity, [*cells[:place], faster, *cells[place + 1 :]], seed))
     lows = [it.low for it in ends if it.low is not None]
     highs = [it.high for it in ends if it.high is not None]
-    return Estimate(found.value, min(lows, default=None), max(highs, default=None), found.note)
+    return Estimate(usual.value, min(lows, default=None), max(highs, default=None), usual.note)
 
 
 def _faster(data: CellData, factor: float) -> CellData:
@@ -191,16 +191,16 @@ def estimates(
         note = f"no estimate: no round was measured{of_all}"
         return dict.fromkeys(functions, Estimate(None, note=note))
     # Too few rounds have no interval that would be worth the work.
-    wanted = RESAMPLES if len(rounds) >= MIN_BLOCKS else 0
+    resamples = RESAMPLES if len(rounds) >= MIN_BLOCKS else 0
     once = [Metrics(data, rounds, np.ones((1, len(rounds)))) for data in cells]
-    times = multiplicities(len(rounds), seed, wanted)
+    times = multiplicities(len(rounds), seed, resamples)
     resampled = [Metrics(data, rounds, times) for data in cells]
-    found = {}
+    by_name = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for name, function in functions.items():
-            again = function(*resampled) if wanted else np.empty(0)
-            found[name] = with_interval(float(function(*once)[0]), again, len(rounds))
-    return found
+            again = function(*resampled) if resamples else np.empty(0)
+            by_name[name] = with_interval(float(function(*once)[0]), again, len(rounds))
+    return by_name
 
 
 def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
@@ -234,23 +234,23 @@ def _max(data: CellData) -> Estimate:
     return Estimate(float(slowest.max()) if len(slowest) else None, note=note)
 
 
-def _resolved(found: dict[str, Estimate], cells: Sequence[CellData]) -> dict[str, Estimate]:
+def _resolved(estimates: dict[str, Estimate], cells: Sequence[CellData]) -> dict[str, Estimate]:
     """Without the percentiles for which JMeter's milliseconds are too coarse, and without the
     intervals of those for which there are too few requests."""
     all_rounds = [Metrics(it, it.rounds, np.ones((1, len(it.rounds)))) for it in cells]
     for name in PERCENTILES:
         if any(it[name] < COARSE_MS for it in all_rounds):
             note = f"below {COARSE_MS:g} ms, for which JMeter's whole milliseconds are too coarse"
-            found[name] = Estimate(None, note=note)
+            estimates[name] = Estimate(None, note=note)
             continue
         requests = min(int(it.counts.sum()) for it in cells)
         # With fewer independent requests the largest of them lies below the percentile in more than
         # 2.5 of 100 tries, so that there is no upper end of 95 %.
         needed = math.ceil(math.log(0.025) / math.log(int(name.removeprefix("p")) / 100))
-        if found[name].low is not None and requests < needed:
+        if estimates[name].low is not None and requests < needed:
             note = f"no interval: {requests} requests, and a {name} needs {needed}"
-            found[name] = Estimate(found[name].value, note=note)
-    return found
+            estimates[name] = Estimate(estimates[name].value, note=note)
+    return estimates
 
 
 def _ratio(name: str) -> Callable[[Metrics, Metrics], Floats]:

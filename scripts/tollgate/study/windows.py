@@ -66,14 +66,14 @@ def windows(
     Round 0 has no window and is left out. origin_s: zero of the outages' seconds, since the epoch.
     Raises StudyDataError.
     """
-    found = _by_block(blocks, spans)
-    _check_order(found)
+    by_block = _by_block(blocks, spans)
+    _check_order(by_block)
     counted: list[Window] = []
     planned = [block for block in blocks if block.round]
     # A run that ended in its warm-up has planned no other blocks.
     left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned or blocks}
     for block in sorted(planned, key=lambda block: block.round):
-        span = found.get(block.number)
+        span = by_block.get(block.number)
         why = _left_out(block, span, outages, origin_s)
         if why:
             left_out[block.cell].append(f"round {block.round}: {why}")
@@ -96,7 +96,7 @@ def away_ms(outage: StudyOutage, origin_s: float) -> tuple[float, float]:
 def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, Span]:
     """The load of each block that has samples, by its number, checked one by one."""
     designed = {str(block.number): block for block in blocks}
-    found: dict[int, Span] = {}
+    by_block: dict[int, Span] = {}
     for span in spans:
         block = designed.get(span.block)
         if block is None:
@@ -106,12 +106,12 @@ def _by_block(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[int, Span]
         if span.label not in (block.cell.experiment, ANOTHER_GENERATOR):
             what = f"samples with the label {shown(span.label)} in a block of"
             raise _error(span, f"{what} {shown(block.cell.experiment)}")
-        if block.number in found:
+        if block.number in by_block:
             raise _error(span, "samples both of JMeter and of another generator")
         if span.label != ANOTHER_GENERATOR:
             _check_load(block, span)
-        found[block.number] = span
-    return found
+        by_block[block.number] = span
+    return by_block
 
 
 def _check_load(block: Block, span: Span) -> None:
@@ -123,9 +123,9 @@ def _check_load(block: Block, span: Span) -> None:
         raise _error(span, f"{span.requests} requests where {meant}")
 
 
-def _check_order(found: Mapping[int, Span]) -> None:
+def _check_order(by_block: Mapping[int, Span]) -> None:
     """Refuses blocks that overlap: then none of the two was under the load that it stands for."""
-    for one, other in itertools.pairwise(found[number] for number in sorted(found)):
+    for one, other in itertools.pairwise(by_block[number] for number in sorted(by_block)):
         overlap = one.last_ms - other.first_ms
         if overlap > TOLERANCE_MS:
             problem = f"began {overlap} ms before block {one.block} had ended"
@@ -145,8 +145,8 @@ def _left_out(
     for outage in outages:
         from_ms, to_ms = away_ms(outage, origin_s)
         meets = from_ms <= span.last_ms and to_ms >= span.first_ms
-        app, asked = outage["app"], block.cell.app
-        if meets and (app == asked or (asked == BALANCER and app.startswith(BEHIND_IT))):
+        app, target = outage["app"], block.cell.app
+        if meets and (app == target or (target == BALANCER and app.startswith(BEHIND_IT))):
             return f"worker {outage['worker']} of {outage['app']} died"
     return ""
 

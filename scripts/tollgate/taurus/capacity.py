@@ -171,7 +171,7 @@ class Capacity(OwnLoad):
                     given = executor, self.folder, self.records[executor.label]
                     samples = samples_of(self.engine, executor)
                     of = self.passes.get(executor.label)
-                    self.searches[executor] = Search(*given, samples, self.log, of=of)
+                    self.searches[executor] = Search(*given, samples, self.log, iteration=of)
                 self.searches[executor].go_on(time.time())
         return super().check()
 
