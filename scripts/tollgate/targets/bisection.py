@@ -100,26 +100,26 @@ class Bisection:
         if folder.is_dir():
             return cls(folder)
         # Aside until it is whole: what was cut off would neither begin nor go on.
-        made = cls(folder.with_name(f"{folder.name}~"))
-        shutil.rmtree(made.folder, ignore_errors=True)
-        made.folder.mkdir(parents=True)
+        bisection = cls(folder.with_name(f"{folder.name}~"))
+        shutil.rmtree(bisection.folder, ignore_errors=True)
+        bisection.folder.mkdir(parents=True)
         # Of the user's they are: any other format of names would find no object. An older git has
         # one alone, and no such option.
         kind = git.demand(root, "rev-parse", "--show-object-format")
         other = ["--object-format=sha256"] if kind == "sha256" else []
-        git.demand(made.folder, "init", "--quiet", "--bare", "--template=", *other)
+        git.demand(bisection.folder, "init", "--quiet", "--bare", "--template=", *other)
         objects, shallow = (
             (root / git.demand(root, "rev-parse", "--git-path", name)).resolve()
             for name in ("objects", "shallow")
         )
-        info = made.folder / "objects" / "info"
+        info = bisection.folder / "objects" / "info"
         info.mkdir(exist_ok=True)
         (info / "alternates").write_text(f"{objects}\n", encoding="utf-8")
         if shallow.is_file():
-            shutil.copyfile(shallow, made.folder / "shallow")
-        made._ask("update-ref", "--no-deref", "HEAD", span.bad)
-        made._bisect("start", span.bad, span.good, *span.apart)
-        made.folder.rename(folder)
+            shutil.copyfile(shallow, bisection.folder / "shallow")
+        bisection._ask("update-ref", "--no-deref", "HEAD", span.bad)
+        bisection._bisect("start", span.bad, span.good, *span.apart)
+        bisection.folder.rename(folder)
         return cls(folder)
 
     @property

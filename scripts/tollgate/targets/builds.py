@@ -70,10 +70,10 @@ class Builds:
     def _make(self, folder: Path, commit: str, like: Path) -> None:
         root = self.source.root
         self._mark(folder).unlink(missing_ok=True)
-        given = self.provision, self.source.folder, (folder, root), self.logs, commit[:7], like
+        own, roots = self.source.folder, (folder, root)
         try:
             checkout.check_out(root, commit, folder)
-            packages.provide(*given)
+            packages.provide(self.provision, own, roots, self.logs, commit[:7], like)
             for path in (self.app.script, self.app.interpreter):
                 inside = Path(path)
                 if inside.is_relative_to(root) and not (folder / inside.relative_to(root)).exists():

@@ -130,15 +130,15 @@ def declared(apps: Mapping[str, App], name: str, where: str) -> App:
     return apps[name]
 
 
-def refuse_shared_ports(app: App, made: Sequence[App]) -> None:
+def refuse_shared_ports(app: App, apps: Sequence[App]) -> None:
     """Raises SettingError where copies would listen on one port. app: of which they were made.
-    made: the copies, as pm2.declared_apps has them."""
+    apps: the copies, as pm2.declared_apps has them."""
     owners: dict[int, str] = {}
-    for each in made:
+    for each in apps:
         if each.port > LAST_PORT:
             raise SettingError(
                 f"port {each.port} of {each.name!r} does not exist: give {app.name!r} a lower one, "
-                f"behind which {len(made)} fit"
+                f"behind which {len(apps)} fit"
             )
         if first := owners.get(each.port):
             raise SettingError(
@@ -149,7 +149,7 @@ def refuse_shared_ports(app: App, made: Sequence[App]) -> None:
         if where and each.port != app.port:
             raise SettingError(
                 f"{where} of the app {app.name!r} in ecosystem.config.js names port {app.port}, "
-                f"which each of its {len(made)} processes would use: write ${{PORT}} there"
+                f"which each of its {len(apps)} processes would use: write ${{PORT}} there"
             )
 
 

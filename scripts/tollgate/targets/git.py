@@ -125,9 +125,9 @@ class Revisions:
 
 
 def find_revisions(
-    root: Path, wanted: str | None, near: Path | None = None, apart_from: Sequence[Path] = ()
+    root: Path, base_name: str | None, near: Path | None = None, apart_from: Sequence[Path] = ()
 ) -> Revisions:
-    """Base and head of a repository. wanted: a revision, None for the default. near: the folder
+    """Base and head of a repository. base_name: a revision, None for the default. near: the folder
     that is looked through for what git ignores; none by default. apart_from: folders that are no
     part of the code. Raises GitError, one line."""
     demand(root, "rev-parse", "--show-toplevel")  # no checkout, or one of another user
@@ -137,8 +137,8 @@ def find_revisions(
     left_out = [it.relative_to(root) for it in apart_from if it.is_relative_to(root)]
     changed = _changed(root, left_out)
     ignored = _ignored(root, near, left_out) if near else ()
-    if wanted is not None:
-        return Revisions(commit(root, wanted), wanted, head, changed, ignored)
+    if base_name is not None:
+        return Revisions(commit(root, base_name), base_name, head, changed, ignored)
     main = _main_branch(root)
     base = ask(root, "merge-base", head, main)
     if base is None:

@@ -60,7 +60,7 @@ def port_owner(port: int) -> str:
     far as this user may see."""
     with contextlib.suppress(psutil.Error, OSError):
         every = psutil.net_connections("tcp")
-        for each in sorted(every, key=lambda it: it.status != psutil.CONN_LISTEN):
+        for each in sorted(every, key=lambda socket: socket.status != psutil.CONN_LISTEN):
             # Without a pid it is of another user: Process(None) would be this one.
             if each.laddr and each.laddr.port == port and each.pid is not None:
                 return _named(psutil.Process(each.pid))

@@ -165,19 +165,19 @@ def provide_packages(head: Path, roots: Sequence[Path], log: Path, side: str = "
     log: where the output goes if it fails. side: what the check-out is called. Raises
     PackagesError.
     """
-    found = []
+    sources = []
     has_lock = False
     for here in reversed(_upwards(head, roots[1])):
         there = roots[0] / here.relative_to(roots[1])
         lock = _lock_of(there)
         if (there / MODULES).exists():
-            found += [] if has_lock else ["as committed"]
+            sources += [] if has_lock else ["as committed"]
         elif lock:
-            found.append(_packages(there, here, log, side))
+            sources.append(_packages(there, here, log, side))
         elif _lock_of(here) or (not has_lock and (here / MODULES).is_dir()):
             raise _no_lock(side, _lock_of(here) or "lock file", here.relative_to(roots[1]))
         has_lock = has_lock or lock is not None
-    return " and ".join(dict.fromkeys(found)) or _NO_PACKAGES
+    return " and ".join(dict.fromkeys(sources)) or _NO_PACKAGES
 
 
 def _no_lock(side: str, name: str, folder: Path) -> PackagesError:
@@ -210,19 +210,19 @@ def check_head_packages(folder: Path) -> None:
             raise PackagesError(f"head has no {folder / MODULES}: run `{command}`")
         return
     try:
-        asked, installed = (
+        locked, installed = (
             json.loads(path.read_text(encoding="utf-8"))["packages"]
             for path in (folder / lock, folder / MODULES / ".package-lock.json")
         )
     except (OSError, ValueError, KeyError) as problem:
         raise PackagesError(f"the packages of head are unknown: {problem}; run `npm ci`") from None
-    for path, package in asked.items():
+    for path, package in locked.items():
         if not path.startswith(f"{MODULES}/") or any(map(package.get, _NOT_NEEDED)):
             continue
-        found = installed.get(path, {})
-        if found.get("version") != package.get("version"):
-            there = found.get("version") or "none"
-        elif not _is_same(package, found):
+        present = installed.get(path, {})
+        if present.get("version") != package.get("version"):
+            there = present.get("version") or "none"
+        elif not _is_same(package, present):
             there = "another one of that version"
         else:
             continue
@@ -232,13 +232,13 @@ def check_head_packages(folder: Path) -> None:
         )
 
 
-def _is_same(asked: Mapping[str, str], found: Mapping[str, str]) -> bool:
+def _is_same(package: Mapping[str, str], other: Mapping[str, str]) -> bool:
     """Whether two packages of one version have the same content, as far as lock files tell."""
     # A mirror has the same content under another address; where that comes from decides only
     # where there is no hash, as for a commit of git.
     for name in ("integrity", "resolved"):
-        if asked.get(name) and found.get(name):
-            return bool(set(asked[name].split()) & set(found[name].split()))
+        if package.get(name) and other.get(name):
+            return bool(set(package[name].split()) & set(other[name].split()))
     return True
 
 

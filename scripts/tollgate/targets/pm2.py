@@ -138,19 +138,19 @@ def host() -> str:
     """The address at which apps listen and are asked: loopback, and HOST in a run with ENGINES,
     which reach it from their hosts. HOST alone says nothing: some shells export the machine's name
     by it. Raises Pm2Error."""
-    given = os.environ.get("HOST")
-    if not given or not os.environ.get("ENGINES"):
+    address = os.environ.get("HOST")
+    if not address or not os.environ.get("ENGINES"):
         return HOST
     try:
-        is_one = not ipaddress.ip_address(given).is_unspecified
+        is_one = not ipaddress.ip_address(address).is_unspecified
     except ValueError:
         is_one = False
     if not is_one:
         raise Pm2Error(
-            f"HOST is {given!r}: write the address of this machine at which the engines of ENGINES "
-            "reach its services, such as 10.0.0.10, or leave it out"
+            f"HOST is {address!r}: write the address of this machine at which the engines of "
+            "ENGINES reach its services, such as 10.0.0.10, or leave it out"
         )
-    return given
+    return address
 
 
 def started_from() -> str:

@@ -177,10 +177,10 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(remote: Url, asked: Probe) -> float:
+def answer_is_right(remote: Url, probe: Probe) -> float:
     """How many milliseconds the answer took. Raises ProbeError unless its body contains the
     pattern, and matches the schema."""
-    path, where, began = asked.path, f"{remote.host}:{remote.port}", time.monotonic()
+    path, where, began = probe.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
         with within(LONGEST_ANSWER, signal.ITIMER_REAL):
             try:
@@ -194,14 +194,14 @@ def answer_is_right(remote: Url, asked: Probe) -> float:
     except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {where} failed: {error}") from None
     took_ms, body = (time.monotonic() - began) * 1000, data.decode(errors="replace")
-    if status != 200 or (asked.answer and not asked.answer.search(body)):
-        wanted = repr(asked.answer.pattern) if asked.answer else "status 200"
+    if status != 200 or (probe.answer and not probe.answer.search(body)):
+        expected = repr(probe.answer.pattern) if probe.answer else "status 200"
         raise ProbeError(
-            f"GET {path} on {where} gave {status} {json.dumps(body[:120])}, not {wanted}: {_MEND}"
+            f"GET {path} on {where} gave {status} {json.dumps(body[:120])}, not {expected}: {_MEND}"
         )
-    if asked.schema and (problem := _mismatch(asked.schema, body)):
+    if probe.schema and (problem := _mismatch(probe.schema, body)):
         raise ProbeError(
-            f"GET {path} on {where} does not match {asked.schema} ({problem}): {_MEND}"
+            f"GET {path} on {where} does not match {probe.schema} ({problem}): {_MEND}"
         )
     return took_ms
 
@@ -249,19 +249,19 @@ def prove_apps(
     unproven: dict[str, str] = {}
     slow: dict[str, str] = {}
     for app in apps:
-        found = workers_of(app, running)
+        workers = workers_of(app, running)
         if app.deals_to:
             servers = pm2.servers_behind(app, apps)
             wait_for_balancer(pm2.host(), app, servers, ANSWER_TIMEOUT)
         else:
-            if line := answers(pm2.host(), app, found, ANSWER_TIMEOUT):
+            if line := answers(pm2.host(), app, workers, ANSWER_TIMEOUT):
                 log.warning("targets: %s", line)
                 unproven[app.name] = line
         try:
             slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
         except ProbeError as problem:
             raise ProbeError(f"app {app.name!r}: {problem}") from None
-        log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
+        log.info("Target %s: %d worker(s) on %s:%d", app.name, workers, pm2.host(), app.port)
     _warn_of_slow(slow, log)
     return unproven
 

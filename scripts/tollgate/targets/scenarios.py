@@ -33,8 +33,8 @@ def remote_of(scenario: Mapping, name: str) -> Url | None:
     """The service that a scenario names as its `url`, None where it names none.
 
     name: of the execution. Raises TaurusConfigError, also for a `target` beside it."""
-    given = scenario.get("url", None)
-    if given is None:
+    url = scenario.get("url", None)
+    if url is None:
         return None
     if scenario.get("target", None):
         raise TaurusConfigError(
@@ -42,10 +42,10 @@ def remote_of(scenario: Mapping, name: str) -> Url | None:
             "that the run starts, or the url for a service that runs already"
         )
     try:
-        return read_url("url", str(given))
+        return read_url("url", str(url))
     except ValueError:
         raise TaurusConfigError(
-            f"targets: scenario {name!r} has url {shown(str(given))!r}: write protocol, host and "
+            f"targets: scenario {name!r} has url {shown(str(url))!r}: write protocol, host and "
             "perhaps a port, such as http://127.0.0.1:8080; paths belong to the plan"
         ) from None
 
@@ -132,15 +132,15 @@ def executions_of(config: Mapping) -> list[tuple[str, BetterDict]]:
     return [(name_of(it), scenario_of(config, it)) for it in config.get("execution", [])]
 
 
-def probes_of(given: object, where: str) -> Probes | None:
+def probes_of(probes: object, where: str) -> Probes | None:
     """`probes` of a scenario or of the service `targets`; None where there are none. where: whose
     they are. Raises TaurusConfigError."""
-    if given is None:
+    if probes is None:
         return None
     try:
-        if not isinstance(given, list) or not all(isinstance(it, dict) for it in given):
-            raise SettingError(f"{where}.probes is {given!r}: write a list of paths with answers")
-        return [read(Probe, it, f"{where}.probes.{place}") for place, it in enumerate(given)]
+        if not isinstance(probes, list) or not all(isinstance(it, dict) for it in probes):
+            raise SettingError(f"{where}.probes is {probes!r}: write a list of paths with answers")
+        return [read(Probe, it, f"{where}.probes.{place}") for place, it in enumerate(probes)]
     except SettingError as problem:
         raise TaurusConfigError(f"targets: {problem}") from None
 
@@ -164,19 +164,19 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
     has_timetable: of reloads, which can have one target alone. Raises TaurusConfigError for what
     can't be run, and Pm2Error."""
     declared: dict[str, pm2.App] = {}
-    wanted: dict[str, pm2.App] = {}
+    apps: dict[str, pm2.App] = {}
     for name, scenario in executions_of(config):
         targets = targets_of(scenario, name)
         if not targets:
             continue
         declared = declared or pm2.declared_apps()
-        apps = [_declared(target, name, declared) for target in targets]
-        _check(apps, name, has_timetable)
-        wanted |= {app.name: app for app in apps}
-        port = {"port": apps[0].port} if len(apps) == 1 else {}
+        own = [_declared(target, name, declared) for target in targets]
+        _check(own, name, has_timetable)
+        apps |= {app.name: app for app in own}
+        port = {"port": own[0].port} if len(own) == 1 else {}
         scenario.merge({"properties": {"host": pm2.host(), **port}})
-    _check_ports(wanted.values())
-    return list(wanted.values())
+    _check_ports(apps.values())
+    return list(apps.values())
 
 
 def wanted_probes(config: Mapping[str, Any], of_the_service: object) -> dict[str, Probes]:

@@ -100,14 +100,14 @@ class BuiltSides:
         return {side: [folder, folder.resolve(), self.packages] for side, folder in pairs}
 
 
-def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
+def unequal(revisions: Revisions, variables: Mapping[str, str]) -> list[str]:
     """In what the two sides differ beyond their commits, a line each."""
     lines = []
-    if found.changed:
-        files = some_of(found.changed, NAMED)
+    if revisions.changed:
+        files = some_of(revisions.changed, NAMED)
         lines.append(f"head is the working tree with changes not committed: {files}")
-    if found.ignored:
-        files = some_of(found.ignored, NAMED)
+    if revisions.ignored:
+        files = some_of(revisions.ignored, NAMED)
         lines.append(f"head alone has what git ignores: {files}; `link` gives it to base, too")
     for name in INJECTIONS:
         value = variables.get(name, "")
@@ -156,15 +156,17 @@ def in_turn(sides: Sequence[Sequence[Copy]], swapped: bool) -> list[Copy]:
     Processes that start early can be slower: of eight of the same code, the four that had been
     started first took 0.3 to 3 % longer in five of five rounds.
     """
-    both = sorted((it for side in sides for it in side), key=lambda it: it.port)
+    both = sorted((it for side in sides for it in side), key=lambda copy: copy.port)
     return [both[at ^ swapped] for at in range(len(both))]
 
 
-def sides_of_revisions(found: Revisions) -> list[SideRecord]:
+def sides_of_revisions(revisions: Revisions) -> list[SideRecord]:
     """Base and head, both of one repository."""
     return [
-        SideRecord("base", found.base_text, found.base, None),
-        SideRecord("head", found.head_text, found.head if found.is_commit else None, None),
+        SideRecord("base", revisions.base_text, revisions.base, None),
+        SideRecord(
+            "head", revisions.head_text, revisions.head if revisions.is_commit else None, None
+        ),
     ]
 
 
@@ -186,9 +188,9 @@ def apps_of_sides(
 ) -> list[list[pm2.App]]:
     """The processes of base and those of head as PM2 starts them. Raises SettingError where two
     have one port, or base lacks what it runs."""
-    found = [[declared[copy.name] for copy in side] for side in sides]
-    copies.refuse_shared_ports(app, [it for side in found for it in side])
-    for each in found[0]:
+    by_side = [[declared[copy.name] for copy in side] for side in sides]
+    copies.refuse_shared_ports(app, [it for side in by_side for it in side])
+    for each in by_side[0]:
         needed = [each.script, *([each.interpreter] if "/" in each.interpreter else [])]
         absent = next((it for it in needed if not Path(it).exists()), None)
         if absent:
@@ -197,7 +199,7 @@ def apps_of_sides(
                 "set BASE to a commit that has it, or name the `install`, `build` or `link` beside "
                 "the app that puts it there"
             )
-    return found
+    return by_side
 
 
 def shared_stores(apps: Sequence[Sequence[pm2.App]]) -> list[str]:
