@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import urllib.request
+from urllib.error import HTTPError
 
 _PIECE = 1 << 20
 
@@ -15,7 +16,7 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
-def body_of(answer: http.client.HTTPResponse, most: int) -> bytes:
+def body_of(answer: http.client.HTTPResponse | HTTPError, most: int) -> bytes:
     """Its first bytes, in pieces: a server may promise more than it sends. Raises OSError where
     less comes than it says."""
     pieces = []

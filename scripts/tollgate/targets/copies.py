@@ -103,8 +103,16 @@ def of_side(
     source, place = map(str, moved or ("", ""))
     return [
         Copy(
-            *(app.name, f"{side}-{number}" if number > 1 else side, port),
-            *(side, number, mode, instances, app.is_node, source, place),
+            of=app.name,
+            name=f"{side}-{number}" if number > 1 else side,
+            port=port,
+            side=side,
+            process=number,
+            exec_mode=mode,
+            instances=instances,
+            node=app.is_node,
+            from_folder=source,
+            to_folder=place,
         )
         for number, port in enumerate(ports, start=1)
     ]

@@ -106,7 +106,7 @@ def _alive_after(seconds: float, processes: Collection[psutil.Process]) -> list[
 
 def _is_alive(process: psutil.Process) -> bool:
     try:  # a zombie holds nothing, and waits for a parent that may never ask
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

@@ -14,7 +14,7 @@ import os
 import socket
 import stat
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
@@ -66,7 +66,7 @@ def holder() -> int | None:
 
 def remember(pids: list[int], files: list[str]) -> None:
     """Write down the processes and files that the next run must end if this one can't."""
-    entries: list[dict] = [{"file": file} for file in files]
+    entries: list[dict[str, Any]] = [{"file": file} for file in files]
     for pid in pids:
         try:
             entries.append({"pid": pid, "after_boot": _after_boot(psutil.Process(pid))})
@@ -99,14 +99,14 @@ def remembered() -> tuple[list[psutil.Process], list[Path]]:
 def _after_boot(process: psutil.Process) -> float:
     """Seconds from the machine's boot to the process's start: unlike its time of day, no setting of
     the clock changes them."""
-    return process.create_time() - psutil.boot_time()
+    return float(process.create_time() - psutil.boot_time())
 
 
 def free_port(kind: socket.SocketKind) -> int:
     """A port of this machine that is free now: of TCP (SOCK_STREAM) or of UDP (SOCK_DGRAM)."""
     with socket.socket(type=kind) as candidate:
         candidate.bind(("", 0))
-        return candidate.getsockname()[1]
+        return int(candidate.getsockname()[1])
 
 
 def private_folder(folder: Path) -> Path:

@@ -192,7 +192,7 @@ def _packages(base: Path, head: Path, log: Path, side: str) -> str:
     if is_shared and not (_is_workspace(head) or _has_links(head) or makes_packages(head)):
         (base / MODULES).symlink_to(head / MODULES)
         return "the same as head's"
-    lock = _lock_of(base)
+    lock = _lock_of(base) or ""
     command = INSTALLERS[lock]
     if lock == "yarn.lock" and (base / ".yarnrc.yml").is_file():
         command = _BERRY
@@ -203,7 +203,7 @@ def _packages(base: Path, head: Path, log: Path, side: str) -> str:
 def check_head_packages(folder: Path) -> None:
     """Raise PackagesError unless what is installed is what head's lock file asks for: its change
     would not be measured, unseen. folder: that of the lock file."""
-    lock = _lock_of(folder)
+    lock = _lock_of(folder) or ""
     command = " ".join(INSTALLERS[lock][:2])
     if INSTALLERS[lock] is not _NPM:
         if not (folder / MODULES).is_dir():
@@ -278,7 +278,7 @@ def _has_links(folder: Path) -> bool:
 
 
 def _shell(
-    command: str, folder: Path, log: Path, side: str, of_machine: re.Pattern = OF_MACHINE
+    command: str, folder: Path, log: Path, side: str, of_machine: re.Pattern[str] = OF_MACHINE
 ) -> None:
     _run(("/bin/sh", "-c", command), folder, log, side, command, of_machine)
 
@@ -289,7 +289,7 @@ def _run(
     log: Path,
     side: str,
     shown: str,
-    of_machine: re.Pattern = OF_MACHINE,
+    of_machine: re.Pattern[str] = OF_MACHINE,
 ) -> None:
     try:
         done = run(command, folder, {**os.environ, **_NO_HOOKS}, LIMIT_S)

@@ -14,8 +14,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from tollgate.base.paths import ECOSYSTEM, PM2_HOME, SUITE, identity
+from tollgate.base.paths import ECOSYSTEM, SUITE, identity
+from tollgate.base.paths import PM2_HOME as PM2_HOME  # which others ask of this module
 from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import tools
@@ -164,7 +166,7 @@ def declared_apps() -> dict[str, App]:
     Raises Pm2Error when the file can't be loaded or an app has no name.
     """
     command, env = ["node", str(READER), str(COMPOSED), MARK], reading_environment()
-    output = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    output: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
     done = subprocess.run(command, cwd=ECOSYSTEM.parent, env=env, check=False, **output)
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
@@ -181,11 +183,11 @@ def declared_apps() -> dict[str, App]:
     return {app.name: app for app in apps}
 
 
-def _app(entry: dict) -> App:
+def _app(entry: dict[str, Any]) -> App:
     if not entry.get("name"):
         raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
-    port = str(entry.get("port", ""))
-    port = int(port) if re.fullmatch("[0-9]+", port) else 0
+    text = str(entry.get("port", ""))
+    port = int(text) if re.fullmatch("[0-9]+", text) else 0
     return App(**entry | {"port": port, "args": tuple(entry.get("args", ()))})
 
 
@@ -224,10 +226,11 @@ def reload(app: App) -> None:
         raise Pm2Error(f"`pm2 reload {app.name}` failed: {next(said, 'see pm2.log')}")
 
 
-def workers() -> list[dict]:
+def workers() -> list[dict[str, Any]]:
     """What PM2 knows of each worker, as `pm2 jlist` prints it."""
     out = _call("jlist", "--silent").stdout
-    return json.loads(out[out.index("[") :])
+    found: list[dict[str, Any]] = json.loads(out[out.index("[") :])
+    return found
 
 
 def kill() -> None:
@@ -285,7 +288,7 @@ def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.Complete
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def _outcome(process: subprocess.Popen, command: str, timeout: float) -> tuple[str, str]:
+def _outcome(process: subprocess.Popen[str], command: str, timeout: float) -> tuple[str, str]:
     """What a call printed. Raises Pm2Error where it takes too long, or waits in vain: a call whose
     daemon is killed meanwhile never ends."""
     deadline = time.monotonic() + timeout

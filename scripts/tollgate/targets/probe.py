@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tollgate.base import json_schema
 from tollgate.base.answers import NoRedirects, body_of
@@ -63,7 +64,7 @@ def port_is_free(host: str, port: int, app: str) -> None:
         )
 
 
-def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
+def workers_of(app: pm2.App, workers: Iterable[dict[str, Any]]) -> int:
     """Count the workers of an app; raise ProbeError unless they are as ecosystem.config.js asks."""
     mine = [worker for worker in workers if worker["name"] == app.name]
     dead = [worker for worker in mine if worker["pm2_env"]["status"] != "online"]
@@ -183,6 +184,7 @@ def answer_is_right(remote: Url, probe: Probe) -> float:
     path, where, began = probe.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
         with within(LONGEST_ANSWER, signal.ITIMER_REAL):
+            answer: http.client.HTTPResponse | urllib.error.HTTPError
             try:
                 answer = _get(remote, path)
             except urllib.error.HTTPError as error:
@@ -233,12 +235,13 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
     )
     # Its protocol is http or https, as base/urls.py reads it.
     request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310
-    return opener.open(request, timeout=REQUEST_TIMEOUT)
+    response: http.client.HTTPResponse = opener.open(request, timeout=REQUEST_TIMEOUT)
+    return response
 
 
 def prove_apps(
     apps: Sequence[pm2.App],
-    running: Iterable[dict],
+    running: Iterable[dict[str, Any]],
     probes: Mapping[str, Probes],
     log: logging.Logger,
 ) -> dict[str, str]:

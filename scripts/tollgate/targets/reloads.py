@@ -76,7 +76,7 @@ class Reloads:
         self.records: list[dict[str, Any]] = []
         self._timetables: dict[str, Timetable] = {}
         self._thread = ThreadPoolExecutor(1, "reload")
-        self._in_flight: Future | None = None
+        self._in_flight: Future[None] | None = None
 
     def expect(self, execution: str, app: pm2.App, warmup: float, length: float) -> None:
         """Draw up the timetable of an execution. length: seconds of its load, warm-up included.

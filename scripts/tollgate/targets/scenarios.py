@@ -29,7 +29,7 @@ from tollgate.plan.expressions import reads_property
 from tollgate.targets import pm2
 
 
-def remote_of(scenario: Mapping, name: str) -> Url | None:
+def remote_of(scenario: Mapping[str, Any], name: str) -> Url | None:
     """The service that a scenario names as its `url`, None where it names none.
 
     name: of the execution. Raises TaurusConfigError, also for a `target` beside it."""
@@ -64,7 +64,7 @@ def unread(remote: Url, plan: Iterable[str]) -> list[str]:
 KINDS_WITH_OWN_LOAD = {"compare": "budget", "study": "design", "capacity": "budget"}
 
 
-def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
+def scenario_of(config: BetterDict, execution: Mapping[str, Any]) -> BetterDict:
     """The execution's own scenario, inline or by name; an empty one where there is none."""
     scenario = execution.get("scenario", None)
     if not isinstance(scenario, dict | list):
@@ -72,12 +72,12 @@ def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
     return scenario if isinstance(scenario, dict) else BetterDict()
 
 
-def script_of(scenario: Mapping) -> Path:
+def script_of(scenario: Mapping[str, Any]) -> Path:
     """The plan that a scenario names; the path of no file where it names none."""
     return Path(str(scenario.get("script", None) or ""))
 
 
-def kind_of(config: Mapping) -> str:
+def kind_of(config: BetterDict) -> str:
     """The kind of a run: what its settings have it measure, or what `verdict` calls it."""
     modules = config.get("modules")
     for kind, setting in KINDS_WITH_OWN_LOAD.items():
@@ -86,14 +86,14 @@ def kind_of(config: Mapping) -> str:
     return str((modules.get("verdict", None) or {}).get("kind", ""))
 
 
-def given_properties(config: Mapping, scenario: Mapping) -> dict[str, str]:
+def given_properties(config: BetterDict, scenario: Mapping[str, Any]) -> dict[str, str]:
     """JMeter's properties of a scenario: as in Taurus, its own replace those of the module."""
     module = config.get("modules").get("jmeter").get("properties") or {}
     raw = {**module, **(scenario.get("properties", None) or {})}
     return {name: str(value) for name, value in raw.items()}
 
 
-def targets_of(scenario: Mapping, name: str) -> list[str]:
+def targets_of(scenario: Mapping[str, Any], name: str) -> list[str]:
     """The apps that a scenario names as its `target`, each once: one, a list of them, or none.
 
     name: of the execution. Raises TaurusConfigError for anything else."""
@@ -127,7 +127,7 @@ class Probe:
 Probes = list[Probe]
 
 
-def executions_of(config: Mapping) -> list[tuple[str, BetterDict]]:
+def executions_of(config: Mapping[str, Any]) -> list[tuple[str, BetterDict]]:
     """The name and the scenario of each execution."""
     return [(name_of(it), scenario_of(config, it)) for it in config.get("execution", [])]
 
@@ -145,12 +145,12 @@ def probes_of(probes: object, where: str) -> Probes | None:
         raise TaurusConfigError(f"targets: {problem}") from None
 
 
-def is_inline(execution: Mapping) -> bool:
+def is_inline(execution: Mapping[str, Any]) -> bool:
     """Whether the scenario stands in the execution itself, where MODE can't name it."""
     return not isinstance(execution.get("scenario", None), str | int | float)
 
 
-def name_of(execution: Mapping) -> str:
+def name_of(execution: Mapping[str, Any]) -> str:
     """What the execution is called; an inline scenario, as in Taurus, by its plan's file."""
     scenario = execution.get("scenario", None)
     if isinstance(scenario, dict):
@@ -200,10 +200,10 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
         probes = probes_of(scenario.get("probes", None), f"scenarios.{name}") or []
         # Of alike processes, whose plan Tollgate has made.
         for number, text in enumerate(scenario.get("urls", None) or ()):
-            remote = remote_of({"url": text}, name)
-            numbered = {f"{key}_{number}": it for key, it in remote.properties.items()}
-            scenario.merge({"properties": numbered})
-            yield name, remote, probes
+            if remote := remote_of({"url": text}, name):
+                numbered = {f"{key}_{number}": it for key, it in remote.properties.items()}
+                scenario.merge({"properties": numbered})
+                yield name, remote, probes
         remote = remote_of(scenario, name)
         if remote is None:
             continue

@@ -179,8 +179,8 @@ def sides_of_urls(sides: Sequence[Sequence[Url]]) -> list[SideRecord]:
                     f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
                     "start what runs there, or correct the URL"
                 )
-    texts = [",".join(url.text for url in urls) for urls in sides]
-    return [SideRecord(it, text, None, text) for it, text in zip(SIDES, texts, strict=True)]
+    base, head = (",".join(url.text for url in urls) for urls in sides)
+    return [SideRecord("base", base, None, base), SideRecord("head", head, None, head)]
 
 
 def apps_of_sides(
