@@ -12,7 +12,7 @@ Source: JMeter 5.6.3, TestCompiler, TransactionSampler.setTransactionDone, JMete
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 
@@ -45,7 +45,7 @@ _WAIT = """<TestAction guiclass="TestActionGui" testclass="TestAction">
 
 
 def write_by_arrivals(
-    plan: Path, rate: str, copy: Path, properties: Mapping[str, str], ours: Collection[str]
+    plan: Path, rate: str, copy: Path, properties: Mapping[str, str], ours: Sequence[str]
 ) -> Iteration:
     """Write a copy of a plan that sends a pass for each arrival of a file, and says what a pass is.
 
@@ -71,7 +71,7 @@ def write_by_arrivals(
 
 
 def _put_together(
-    plan: Path, rate: str, tree: etree._Element, mine: etree._Element, ours: Collection[str]
+    plan: Path, rate: str, tree: etree._Element, mine: etree._Element, ours: Sequence[str]
 ) -> str:
     """Replace the group below the Test Plan that reads the rate by that of arrivals.jmx."""
     group, content = _chosen(plan, tree, rate)
@@ -143,7 +143,7 @@ def _as_users(group: etree._Element, content: etree._Element, thread: etree._Ele
     thread.find(f"*[@name='ThreadGroup.{_ON_ERROR}']").text = ends
 
 
-def _named(name: str, ours: Collection[str]) -> str:
+def _named(name: str, ours: Sequence[str]) -> str:
     """A name that a row of arrivals can hold, and that a Switch Controller takes for none of ours
     and for no number."""
     text = re.sub(r"[^\w .@()-]+", "-", name, flags=re.ASCII)[:LONGEST].strip()

@@ -241,7 +241,9 @@ def scaling(name: str, one: Result, other_name: str, other: Result) -> Scaling |
     The distances of the ends, in logarithms, add like independent errors (G. Zou and A. Donner
     2008, "Construction of confidence limits about effect measures", MOVER).
     """
-    if None in (one.low, one.estimate, one.high, other.low, other.estimate, other.high):
+    if one.low is None or one.estimate is None or one.high is None:
+        return None
+    if other.low is None or other.estimate is None or other.high is None:
         return None
     down = math.hypot(math.log(one.estimate / one.low), math.log(other.high / other.estimate))
     up = math.hypot(math.log(one.high / one.estimate), math.log(other.estimate / other.low))

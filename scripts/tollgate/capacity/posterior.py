@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.capacity.model import CapacitySettings, Limit, Trial
-
-Floats = NDArray[np.float64]
+from tollgate.stats.arrays import Floats
 
 #: d ln(share) / d ln(rate) at the critical rate: a soft knee, queues, a cliff.
 SLOPES = np.array([1.5, 2.5, 4.0, 6.5, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
@@ -76,7 +75,8 @@ class Posterior:
 
     @property
     def critical(self) -> Floats:
-        return self.weights.sum(axis=(1, 2, 3, 4))
+        critical: Floats = self.weights.sum(axis=(1, 2, 3, 4))
+        return critical
 
     def quantile(self, level: float) -> float:
         """Of ln(critical rate)."""
@@ -134,7 +134,8 @@ def _log_likelihood(
     below = np.minimum(place.astype(int), len(_DISTANCE) - 2)
     part = (place - below)[..., None, None, None]
     table = _log_likelihoods(settings, limit, trial)
-    return (table[below] * (1 - part) + table[below + 1] * part).swapaxes(1, 2)
+    logs: Floats = table[below] * (1 - part) + table[below + 1] * part
+    return logs.swapaxes(1, 2)
 
 
 @lru_cache(maxsize=64)
@@ -192,8 +193,8 @@ def _curves_of(settings: CapacitySettings, seconds: float) -> Curves:
     weights = np.broadcast_to(LIKELY[:, None] * prior, logits.shape[:3]).copy()
     is_minute = seconds >= settings.holdout_s
     for i, j in np.ndindex(logits.shape[:2]):
-        minute = _shares(settings, SLOPES[i], SHAPES[j], settings.holdout_s)
-        own = _shares(settings, SLOPES[i], SHAPES[j], seconds)
+        minute = _shares(settings, float(SLOPES[i]), SHAPES[j], settings.holdout_s)
+        own = _shares(settings, float(SLOPES[i]), SHAPES[j], seconds)
         if minute is None or own is None:
             logits[i, j], weights[i, j] = logits[i, 0], 0.0
             continue
@@ -212,8 +213,11 @@ def _shares(settings: CapacitySettings, slope: float, shape: str, seconds: float
     asked = settings.limits[0]
     if shape == "logistic":
         steep = slope / (1 - asked.share)
-        return special.expit(special.logit(asked.share) + steep * _DISTANCE)
-    load = asked.threshold and _critical_load(slope, asked.share, asked.threshold, settings)
+        shares: Floats = special.expit(special.logit(asked.share) + steep * _DISTANCE)
+        return shares
+    if not asked.threshold:
+        return None
+    load = _critical_load(slope, asked.share, asked.threshold, settings)
     if not load:
         return None
     window = (settings.lead_s, seconds)
@@ -266,14 +270,17 @@ def queue_share(
     spread = np.sqrt(variance * at_ms)
     free = special.ndtr((drift * at_ms - limit_ms) / spread)
     log_reflected = special.log_ndtr((-drift * at_ms - limit_ms) / spread)
-    return (free + np.exp(log_reflected + 2 * drift * limit_ms / variance)).mean(axis=1)
+    reflected = np.exp(log_reflected + 2 * drift * limit_ms / variance)
+    shares: Floats = (free + reflected).mean(axis=1)
+    return shares
 
 
 def _shifts(settings: CapacitySettings, limit: int) -> Floats:
     aim = min(AIM * settings.limits[limit].share, MOST)
     middle = _curves(settings, limit, settings.trial_s).places[..., NODES // 2]
     is_less = _LOGITS[middle] < special.logit(aim)
-    return np.maximum(_DISTANCE[is_less.sum(axis=-1).clip(max=len(_DISTANCE) - 1)], 0)
+    shifts: Floats = np.maximum(_DISTANCE[is_less.sum(axis=-1).clip(max=len(_DISTANCE) - 1)], 0)
+    return shifts
 
 
 @lru_cache(maxsize=64)
@@ -287,6 +294,9 @@ def _of_share(over: int | None, n: int, cap: float, trials: float) -> Floats:
         correlations = correlations + (1 - correlations) / n
     size = ((1 - correlations) / correlations)[:, None]
     a, b = size * share, size * (1 - share)
+    logs: Floats
     if over is None:
-        return np.log(np.maximum(special.betaincc(a, b, cap), 1e-30))
-    return special.betaln(over + a, n - over + b) - special.betaln(a, b)
+        logs = np.log(np.maximum(special.betaincc(a, b, cap), 1e-30))
+    else:
+        logs = special.betaln(over + a, n - over + b) - special.betaln(a, b)
+    return logs

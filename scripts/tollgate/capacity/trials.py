@@ -75,8 +75,13 @@ class _Joined:
 
     def where(self, kept: np.ndarray) -> _Joined:
         """Those alone for which `kept` is true."""
-        times = (self.start_ms, self.response_ms, self.failed, self.generator_ms)
-        return _Joined(*(each[kept] for each in times), is_whole=self.is_whole)
+        return _Joined(
+            self.start_ms[kept],
+            self.response_ms[kept],
+            self.failed[kept],
+            self.generator_ms[kept],
+            self.is_whole,
+        )
 
 
 def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:
