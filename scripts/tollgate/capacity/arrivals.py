@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.capacity.model import Ask
 from tollgate.record.manifest import ManifestError
+from tollgate.stats.arrays import Ints
 
 #: Bytes of a row, its newline included.
 ROW = 128
@@ -34,7 +34,7 @@ class TrialArrivals:
 
     trial: int
     first: int
-    due_ms: NDArray[np.int64]
+    due_ms: Ints
     of: tuple[str, ...]
 
     def __len__(self) -> int:

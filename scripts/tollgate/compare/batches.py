@@ -19,13 +19,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.compare.model import Blocks, Requests
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.workers.background_cpu import CALM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Pieces that there are at least, each with fewer samples if need be.
 FEWEST_PIECES = 8

@@ -38,7 +38,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.base import records
@@ -63,10 +62,10 @@ from tollgate.compare.model import (
 from tollgate.compare.processes import ProcessSpread
 from tollgate.compare.threads import joined
 from tollgate.compare.typical import usual_ms
+from tollgate.stats.arrays import Flags, Floats, Ints
 from tollgate.stats.autocorrelation import error_of_steps
 from tollgate.stats.intervals import LEAST_KNOWN
 
-Floats = NDArray[np.float64]
 #: Of the logarithm of what a process takes more than others of the same code, and how many degrees
 #: of freedom that is worth. Two rounds of eight processes had 0.4 and 0.9 %, comparisons of the
 #: certification none that noise does not explain (docs/certificate.md). What the processes of a run
@@ -177,10 +176,10 @@ class _Asked:
         """float[K, B, L']: of labels whose rows differ."""
         return self.size[:, :, self.size.any(axis=(0, 1))]
 
-    def where(self, known: NDArray[np.bool_]) -> _Asked:
+    def where(self, known: Flags) -> _Asked:
         return _Asked(self.n[:, known], self.size[:, known])
 
-    def in_pieces(self, begins: NDArray[np.int64]) -> _Asked:
+    def in_pieces(self, begins: Ints) -> _Asked:
         """Seconds added up from each of these to the next."""
         return _Asked(*(np.add.reduceat(it, begins, axis=1) for it in (self.n, self.size)))
 
@@ -310,9 +309,7 @@ def _length_s(labels: Sequence[Blocks]) -> int:
     return max(_PIECE_S, math.ceil(_LONGER * max(means, default=0.0) / 1000))
 
 
-def _costs(
-    asked: _Asked, used: Floats, lengths: NDArray[np.int64]
-) -> tuple[Floats, Floats, float] | None:
+def _costs(asked: _Asked, used: Floats, lengths: Ints) -> tuple[Floats, Floats, float] | None:
     """(CPU ms of a second, of an answer by label in base, of one in head, and of a millisecond of
     its row's level by label; their covariance; degrees of freedom). None of too few pieces."""
     is_head = (np.arange(len(used)) % 2 == 1)[:, None, None]

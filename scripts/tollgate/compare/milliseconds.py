@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.model import Side
+from tollgate.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
 #: JMeter's tick: elapsed 2 stands for 1.5 to 2.5 ms.
 HALF_MS = 0.5
 # Of the cubic in units of its own share: beyond three it need not rise everywhere (Fritsch and
@@ -44,7 +44,7 @@ _MOST_MS = 0.5
 _HALVINGS = 26
 
 #: Samples in the millisecond below, in its own and in the one above.
-Three = tuple[NDArray[np.int64] | int, ...]
+Three = tuple[Ints | int, ...]
 
 
 def inside(around: Three, share: Floats) -> Floats:
@@ -76,16 +76,14 @@ def _borders(around: Three) -> tuple[Floats, Floats]:
     return tuple(np.minimum(_STEEPEST, np.sqrt(np.divide(it, own))) for it in (below, above))
 
 
-def percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
+def percentile(side: Side, values_ms: Ints, share: float) -> float:
     """In ms, of a share in (0, 1] of all samples; NaN without any."""
     if not side.total:
         return math.nan
     return float(percentiles(side, values_ms, share, np.zeros(1, np.int64))[0])
 
 
-def percentiles(
-    side: Side, values_ms: NDArray[np.int64], share: float, begins: NDArray[np.int64]
-) -> Floats:
+def percentiles(side: Side, values_ms: Ints, share: float, begins: Ints) -> Floats:
     """float[P]: of each piece of time, in ms; NaN without samples. begins: int[P], the block that
     each piece begins with. How times lie inside of a millisecond goes by all samples of the side.
     """
@@ -101,14 +99,14 @@ def percentiles(
     return first + inside(around, part) * (last - first)
 
 
-def doubt_and_place(side: Side, values_ms: NDArray[np.int64], share: float) -> tuple[float, int]:
+def doubt_and_place(side: Side, values_ms: Ints, share: float) -> tuple[float, int]:
     """By how many ms a percentile of all samples may be wrong, and its whole millisecond."""
     place = int(np.searchsorted(side.below, share * side.total, side="left")) - 1
     around = _around(np.diff(side.below), values_ms, np.array([place]))
     return doubt_ms(tuple(int(it[0]) for it in around)), int(values_ms[place])
 
 
-def _around(counts: NDArray[np.int64], values_ms: NDArray[np.int64], place: NDArray) -> Three:
+def _around(counts: Ints, values_ms: Ints, place: NDArray) -> Three:
     """Samples in the millisecond before that of each place, in its own, and in the next."""
     near = []
     for step in (-1, 1):

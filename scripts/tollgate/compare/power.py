@@ -23,7 +23,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.base import records
@@ -50,7 +49,6 @@ from tollgate.compare.stalls import SLOW
 from tollgate.compare.typical import SHORT_MS, off_level
 from tollgate.stats.sequential import nominal_level
 
-Floats = NDArray[np.float64]
 Key = tuple[str, str]
 
 #: How often a rise is found that is called the smallest, and how often a head that is like its base

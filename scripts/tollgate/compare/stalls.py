@@ -20,15 +20,14 @@ import math
 import operator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.compare.errors import ShareRise
 from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import STALLS, Blocks, Side
 from tollgate.compare.threads import design_effect
+from tollgate.stats.arrays import Ints
 
-Ints = NDArray[np.int64]
 SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 
 #: An answer is slow beyond so many times base's p95 in its first seconds.

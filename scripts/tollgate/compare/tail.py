@@ -30,7 +30,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.compare.errors import at_least
@@ -38,9 +37,8 @@ from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_t
 from tollgate.compare.model import TAIL, Blocks
 from tollgate.compare.stalls import NO_FIRST, SIDES, at_first, spells
 from tollgate.compare.threads import error_of_threads, joined
+from tollgate.stats.arrays import Flags, Floats
 from tollgate.stats.autocorrelation import error_of_steps
-
-Floats = NDArray[np.float64]
 
 #: Times of what both sides lose in the middle second: beyond it a second is notable, and stays so.
 NOTABLE, STILL = 4.0, 2.0
@@ -167,7 +165,7 @@ def _error_of(rest: Floats) -> tuple[float, float]:
     return error_of_steps(steps, len(rest) // COSINE_S)
 
 
-def _notable(lost_ms: Floats, answer_ms: float) -> NDArray[np.bool_]:
+def _notable(lost_ms: Floats, answer_ms: float) -> Flags:
     """bool[B]. Few answers have a middle second in which nothing is lost: then so many of them."""
     usual_ms, now, notable = max(float(np.median(lost_ms)), answer_ms), False, []
     for each_ms in lost_ms:

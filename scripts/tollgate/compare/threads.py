@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.compare.model import Requests
-
-Floats = NDArray[np.float64]
+from tollgate.stats.arrays import Flags, Floats
 
 
 def joined(*parts: tuple[float, float]) -> tuple[float, float]:
@@ -51,7 +49,7 @@ def _of_side(requests: Requests, influences: Floats) -> tuple[float, float]:
     return variance**0.5, max(1.0, alike - 1)
 
 
-def design_effect(sides: Sequence[Requests], hits: Sequence[NDArray[np.bool_]]) -> float:
+def design_effect(sides: Sequence[Requests], hits: Sequence[Flags]) -> float:
     """How much more the difference of two shares varies from thread to thread than it would by
     independent requests, at least 1; 1 where the coin is not that of a thread. hits: of each
     side's requests, those that count."""

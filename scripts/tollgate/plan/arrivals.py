@@ -27,6 +27,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.stats.arrays import Floats
+
 MULTIPLIER = 0x5DEECE66D
 INCREMENT = 0xB
 STATE_BITS = 48
@@ -42,7 +44,7 @@ class JavaRandom:
     def __init__(self, seed: int) -> None:
         self._state = (seed ^ MULTIPLIER) % (1 << STATE_BITS)
 
-    def doubles(self, count: int) -> NDArray[np.float64]:
+    def doubles(self, count: int) -> Floats:
         """Return what `count` calls of nextDouble() return, each in [0, 1)."""
         drawn = np.empty(count)
         # By blocks: the states of all of them would take several times the memory of the result.
@@ -138,7 +140,7 @@ class PreciseThroughput:
         events = events if limit is None else min(events, limit)
         return max(events, self.moments_per_window * self.batch_size)
 
-    def windows(self) -> Iterator[NDArray[np.float64]]:
+    def windows(self) -> Iterator[Floats]:
         """Yield window after window of sorted offsets in seconds from the test start."""
         random = JavaRandom(self.seed)
         offset = 0.0
@@ -148,9 +150,9 @@ class PreciseThroughput:
             yield np.repeat(moments, self.batch_size)
             offset += self.duration_s
 
-    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
+    def arrivals(self, until_s: float, limit: int | None = None) -> Floats:
         """Return all events before `until_s` (seconds), at most the first `limit` of them."""
-        parts: list[NDArray[np.float64]] = []
+        parts: list[Floats] = []
         total = 0
         for number, window in enumerate(self.windows()):
             parts.append(window)
@@ -198,7 +200,7 @@ class EvenArrivals:
         events = self.rate * until_s
         return events if limit is None else min(events, limit)
 
-    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
+    def arrivals(self, until_s: float, limit: int | None = None) -> Floats:
         """As PreciseThroughput.arrivals."""
         if math.isfinite(until_s):
             # A bound that no rounding makes too low; what is not before `until_s` is cut below.

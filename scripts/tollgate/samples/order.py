@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.samples.store import Store, using
+from tollgate.stats.arrays import Floats
 
 #: JMeter corrects its clock every five seconds, by some milliseconds.
 TOLERANCE_MS = 1000
@@ -83,7 +83,7 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
         return Step(*steps[0]) if steps else None
 
 
-def early_step(due_ms: NDArray[np.float64], lateness_ms: NDArray[np.float64]) -> Step | None:
+def early_step(due_ms: Floats, lateness_ms: Floats) -> Step | None:
     """The largest step that arrivals of an open model prove, None for none: each thread begins
     when its arrival is due, in epoch ms, and none before."""
     if not len(due_ms):

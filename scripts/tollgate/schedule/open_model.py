@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError
 from tollgate.schedule.grammar import RateStep, parse_schedule
+from tollgate.stats.arrays import Floats, Ints
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
 _EVEN_RATE_PRECISION = 0.0001
@@ -69,7 +69,7 @@ class _Step:
     def end_s(self) -> float:
         return self.offset_s + self.ramp.duration_s
 
-    def events_s(self) -> NDArray[np.float64]:
+    def events_s(self) -> Floats:
         """Return its arrivals, sorted, in seconds from the test start."""
         even = self.ramp.even
         events = _even_ramp(self.ramp) if even else _random_ramp(self.ramp, self.random.fork())
@@ -93,12 +93,12 @@ class OpenModelArrivals:
         self.count = sum(ramp.count for ramp in ramps)
         self._events_of = lru_cache(_STEPS_KEPT)(lambda number: self._steps[number].events_s())
 
-    def by_step(self) -> Iterator[NDArray[np.float64]]:
+    def by_step(self) -> Iterator[Floats]:
         """Yield the arrivals of one step after the other, in seconds from the test start."""
         for step in self._steps:
             yield step.events_s()
 
-    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
+    def arrivals(self, until_s: float, limit: int | None = None) -> Floats:
         """Return all arrivals before `until_s` (seconds), at most the first `limit` of them."""
         parts = list(self.by_step())
         events = np.concatenate(parts)[:limit] if parts else np.empty(0)
@@ -116,7 +116,7 @@ class OpenModelArrivals:
                 count += int(np.searchsorted(step.events_s(), end_s))
         return count
 
-    def at(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def at(self, numbers: Ints) -> Floats:
         """Return the arrivals with these numbers, each in [0, count), in seconds."""
         moments = np.empty(len(numbers))
         step_of = np.searchsorted(self._first, numbers, side="right") - 1
@@ -137,7 +137,7 @@ def _laid_out(ramps: Iterable[Ramp], random: JavaRandom) -> Iterator[_Step]:
         offset_s += ramp.duration_s
 
 
-def _random_ramp(ramp: Ramp, random: JavaRandom) -> NDArray[np.float64]:
+def _random_ramp(ramp: Ramp, random: JavaRandom) -> Floats:
     """Return sorted moments whose density goes in a straight line.
 
     JMeter splits the load into a flat part and a triangle, and draws the flat part first. The
@@ -153,7 +153,7 @@ def _random_ramp(ramp: Ramp, random: JavaRandom) -> NDArray[np.float64]:
     return moments
 
 
-def _even_ramp(ramp: Ramp) -> NDArray[np.float64]:
+def _even_ramp(ramp: Ramp) -> Floats:
     """Return the moments at which begin*t + (end-begin)/duration*t*t/2 is 0, 1, 2, ..."""
     begin, end = ramp.begin, ramp.end
     mean = (begin + end) / 2

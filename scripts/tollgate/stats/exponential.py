@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tollgate.stats.arrays import Floats
 from tollgate.stats.counts import sorted_rows
 
 #: Buckets at most. With 1,000 of them, times from 1 ms to 50 s lie in buckets 1.1 % wide, with the
@@ -59,7 +59,7 @@ class Exponential:
         self.n = np.add.reduceat(n[order], np.flatnonzero(first)) if len(n) else n
 
     @property
-    def bounds(self) -> NDArray[np.float64]:
+    def bounds(self) -> Floats:
         """The upper ends of the buckets that hold values."""
         return 2.0 ** ((self.index + 1) / 2.0**self.scale)
 

@@ -32,7 +32,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.stats.arrays import Floats
@@ -158,7 +157,7 @@ def _kendall_reach(residuals: Floats, confidence: float) -> float:
     return float(special.stdtrit(count, (1 + confidence) / 2) * math.sqrt(independent * effect))
 
 
-def _slow_waves(size: int, count: int) -> NDArray[np.float64]:
+def _slow_waves(size: int, count: int) -> Floats:
     """The slowest `count` cosines, made orthogonal to any line, of length 1 (columns)."""
     at = np.arange(size)
     waves = [np.cos(np.pi * k * (at + 0.5) / size) for k in range(1, count + 1)]

@@ -16,13 +16,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.base.text import UserError
+from tollgate.stats.arrays import Flags, Floats
 from tollgate.study.model import COUNTERS
 from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s
 
-Floats = NDArray[np.float64]
 #: Seconds between two lines beyond which what happened in between is not known.
 SILENCE_S = 1.0
 
@@ -51,7 +50,7 @@ def mean_cores(path: Path, from_s: Floats, to_s: Floats) -> Floats:
     return cores
 
 
-def _covered(time: Floats, moments: Floats) -> NDArray[np.bool_]:
+def _covered(time: Floats, moments: Floats) -> Flags:
     after = np.clip(np.searchsorted(time, moments), 1, len(time) - 1)
     close = time[after] - time[after - 1] <= SILENCE_S
     return close & (moments >= time[0]) & (moments <= time[-1])

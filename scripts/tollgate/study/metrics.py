@@ -19,11 +19,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.study.model import METRICS, CellData
 
-Floats = NDArray[np.float64]
 _HALF_MS = 0.5
 #: A percentile below it is shown without an interval, which would only show how well it repeats.
 COARSE_MS = 3.0
@@ -43,7 +42,7 @@ class Metrics:
     NaN, or infinite, where a choice has no requests or no time.
     """
 
-    def __init__(self, data: CellData, rounds: NDArray[np.int64], times: Floats) -> None:
+    def __init__(self, data: CellData, rounds: Ints, times: Floats) -> None:
         """rounds: int[R], which of the cell's rounds; times: float[B, R], how often each.
 
         Raises ValueError for a round that the cell doesn't have.
@@ -107,6 +106,6 @@ class Metrics:
         lower = np.maximum(self.values[low] - _HALF_MS, 0)
         return lower + share * (self.values[low] + _HALF_MS - lower)
 
-    def _below(self, index: NDArray[np.int64]) -> Floats:
+    def _below(self, index: Ints) -> Floats:
         """float[B]: requests of each choice that took less than its index-th value."""
         return np.einsum("br,br->b", self.times, self._up_to[index])

@@ -19,7 +19,8 @@ import numpy as np
 import yaml
 from pydantic import BeforeValidator, TypeAdapter
 
-from tollgate.study.metrics import Floats, Metrics
+from tollgate.stats.arrays import Floats
+from tollgate.study.metrics import Metrics
 from tollgate.study.model import CellData, Key, PublishedClaim
 from tollgate.study.scaling import concurrency_performance
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.study.metrics import Floats, Metrics
+from tollgate.stats.arrays import Floats
+from tollgate.study.metrics import Metrics
 from tollgate.study.model import (
     CROSSCHECK,
     ArmComparison,

@@ -47,8 +47,9 @@ from operator import itemgetter
 import numpy as np
 from scipy import special
 
+from tollgate.stats.arrays import Floats
 from tollgate.stats.intervals import CONFIDENCE
-from tollgate.study.metrics import COARSE_MS, PERCENTILES, Floats, Metrics
+from tollgate.study.metrics import COARSE_MS, PERCENTILES, Metrics
 from tollgate.study.model import METRICS, ArmComparison, Bottleneck, CellData, CellResult, Estimate
 
 #: With fewer rounds the resampled ones are too few different ones for an interval at 95 %.

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.compare.cpu import COMPUTING, UNKNOWN, WAITING, LabelCpu
@@ -33,8 +32,8 @@ from tollgate.compare.profile.model import (
     outcome_of,
 )
 from tollgate.compare.profile.read import SIDES, Frame, Key, ProfileBlock, ProfileError, Stacks
+from tollgate.stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 #: Blocks below which no interval is worth its name.
 LEAST_BLOCKS = 6
 #: Functions with less than this share of both sides' CPU together are not asked about.

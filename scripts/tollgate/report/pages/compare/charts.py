@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.base.text import format_number
 from tollgate.compare import words
@@ -16,8 +15,7 @@ from tollgate.compare.model import ERRORS, SHARES, Finding, Gate, Side
 from tollgate.compare.result import LabelCounts
 from tollgate.report.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
 from tollgate.report.table import Column, Table, numeric
-
-Floats = NDArray[np.float64]
+from tollgate.stats.arrays import Floats, Ints
 
 SIDES = ("base", "head")
 #: Per cents of the requests that were answered within a time.
@@ -92,7 +90,7 @@ def _pair(x: Sequence[float], values: Sequence[Sequence[float]]) -> tuple[Series
     return tuple(Series(side, x, y, draw=LINE, colour=number) for number, (side, y) in pairs)
 
 
-def _edges(values_ms: NDArray[np.int64]) -> Floats:
+def _edges(values_ms: Ints) -> Floats:
     """Borders of a histogram, at halves of milliseconds, evenly apart on a logarithmic axis as far
     as whole milliseconds allow."""
     low, high = max(HALF_MS, values_ms[0] - HALF_MS), values_ms[-1] + HALF_MS
