@@ -53,18 +53,18 @@ def keep_to_own(engine: Engine) -> None:
 
 
 def claim(
-    wanted: Callable[[], Path],
+    folder_now: Callable[[], Path],
     now: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> tuple[str, int]:
     """Make a folder that no other run has: its path, and what holds it while this process lives.
 
-    wanted: the folder, by what stands in the environment as TOLLGATE_UTC. Raises
+    folder_now: the folder, by what stands in the environment as TOLLGATE_UTC. Raises
     TaurusConfigError."""
     while True:
         at = now()
         os.environ[UTC] = stamp(at)
-        folder = wanted()
+        folder = folder_now()
         if _is_new(folder) or os.environ[UTC] not in str(folder):
             return str(folder), _hold(folder)
         sleep(1 - at % 1)

@@ -82,8 +82,8 @@ def _performed(command: cli.CLI, configs: list[str]) -> int:
     handle = command.handle_exception
 
     def explained(problem: BaseException) -> None:
-        said = room.explained(problem, command.engine.artifacts_dir)
-        handle(ToolError(said) if said else problem)
+        line = room.explained(problem, command.engine.artifacts_dir)
+        handle(ToolError(line) if line else problem)
 
     command.handle_exception = explained
     try:

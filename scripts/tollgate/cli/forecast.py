@@ -71,8 +71,8 @@ def show(arguments: argparse.Namespace) -> int:
     """Print the steps. Raises ForecastError, PlanError, SettingError and ShapeError."""
     service = None if arguments.plan else _only_service()
     if service:
-        known = {name: it.slug for it in service.requests for name in (it.label, it.slug)}
-        forecast = read_forecast(arguments.file, known, service.shares)
+        slugs = {name: it.slug for it in service.requests for name in (it.label, it.slug)}
+        forecast = read_forecast(arguments.file, slugs, service.shares)
     else:
         plan = arguments.plan or _plan_of_stress()
         forecast = read_forecast(arguments.file, read_plan(plan, {}).labels)

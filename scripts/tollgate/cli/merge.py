@@ -26,32 +26,32 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def merge(arguments: argparse.Namespace) -> int:
     """Make the merged run's folder and show its verdict; leaves none where they are refused."""
-    found = shards.read_shards(arguments.runs)
+    parts = shards.read_shards(arguments.runs)
     folder: Path = arguments.to
-    if any(folder.resolve().is_relative_to(shard.folder.resolve()) for shard in found):
+    if any(folder.resolve().is_relative_to(shard.folder.resolve()) for shard in parts):
         raise ManifestError(f"{folder} lies in the folder of a share: name one beside them")
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise ManifestError(f"{folder} is there already: name a new folder") from None
     try:
-        _place(found, folder)
-        manifest.write(shards.merged(found, folder), folder)
-        known = run_page.judge_and_write(folder)
-        files.add(folder, known, is_shared=False)
+        _place(parts, folder)
+        manifest.write(shards.merged(parts, folder), folder)
+        judged = run_page.judge_and_write(folder)
+        files.add(folder, judged, is_shared=False)
     except BaseException:
         shutil.rmtree(folder)
         raise
-    outputs.show(known.verdict)
-    print(run_page.write(folder, known))
-    return known.verdict.exit_code
+    outputs.show(judged.verdict)
+    print(run_page.write(folder, judged))
+    return judged.verdict.exit_code
 
 
-def _place(found: Sequence[shards.Shard], run: Path) -> None:
+def _place(parts: Sequence[shards.Shard], run: Path) -> None:
     """Put the shares' folders into that of the merged run: as further names of the same files
     where that can be, or else as copies. What is made of samples is left out: it is made anew. A
     link of theirs stays one: it may lead to anything of this machine."""
-    for shard, name in zip(found, shards.folders(len(found)), strict=True):
+    for shard, name in zip(parts, shards.folders(len(parts)), strict=True):
         ignored = shutil.ignore_patterns(".*", "dashboard")
         how = {"symlinks": True, "ignore": ignored, "copy_function": _linked}
         shutil.copytree(shard.folder, run / name, **how)

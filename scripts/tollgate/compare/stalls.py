@@ -26,7 +26,7 @@ from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import STALLS, Blocks, Side
 from tollgate.compare.threads import design_effect
-from tollgate.stats.arrays import Ints
+from tollgate.stats.arrays import Flags, Ints
 
 SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 
@@ -77,7 +77,7 @@ def _design_effect(base: Ints, head: Ints) -> float:
     return max(1.0, float(more @ more / slow.sum()))
 
 
-def spells(is_slow: NDArray[np.bool_]) -> Ints:
+def spells(is_slow: Flags) -> Ints:
     """int[B]: the number of each block's spell, or of the calm stretch between two."""
     number, begin, numbers = 0, 0, []
     for block, now in enumerate(is_slow):

@@ -63,7 +63,8 @@ class Asked:
         setup = read_setup(config.get("modules").get("compare"), os.environ)
         if setup.urls:
             named = [
-                it if os.environ.get(it) else f"modules.compare.{key}" for key, it in URLS.items()
+                variable if os.environ.get(variable) else f"modules.compare.{key}"
+                for key, variable in URLS.items()
             ]
             raise UserError(
                 f"{' and '.join(named)} are set, and a service by URL has no commits: unset them"
@@ -108,14 +109,14 @@ def _configuration(names: Sequence[str], settings: Sequence[str]) -> Configurati
     config = plan.configuration([*names, "compare"])
     log = logging.getLogger(__name__)
     log.addHandler(logging.NullHandler())  # what it logs is said below
-    for it in settings:
+    for setting in settings:
         try:
-            ConfigOverrider(log).apply_overrides([it], config)
+            ConfigOverrider(log).apply_overrides([setting], config)
             if not all(isinstance(config.get(key), dict) for key in ("modules", "settings")):
-                raise ValueError(it)
+                raise ValueError(setting)
         except Exception:
             raise UserError(
-                f"-o {it}: write PATH=VALUE by a path of taurus.yml, such as "
+                f"-o {setting}: write PATH=VALUE by a path of taurus.yml, such as "
                 "modules.compare.budget=5m"
             ) from None
     return config

@@ -108,20 +108,20 @@ class Search:
 
     def _conclude(self) -> int:
         """Hold what was found against its parent, with a profile, and tell all of it."""
-        found, bad, good = self.bisection.found, self.bisection.bad, self.span.good
-        base = self._parent(bad) if len(found) == 1 else good
-        wanted = Compared(base, bad, self.asked.budget_s, True)
-        self.last = self._compared(wanted)
+        first_bad, bad, good = self.bisection.found, self.bisection.bad, self.span.good
+        base = self._parent(bad) if len(first_bad) == 1 else good
+        against_parent = Compared(base, bad, self.asked.budget_s, True)
+        self.last = self._compared(against_parent)
         if self.last.said.code == SKIP and base != good:
             _say(words.apart(self.root, self.last))
-            self.last = self._compared(replace(wanted, base=good))
+            self.last = self._compared(replace(against_parent, base=good))
         _say(words.table(self.root, self.span, self.known.compared))
-        _say(words.result(self.root, found, self.last, self._why()))
+        _say(words.result(self.root, first_bad, self.last, self._why()))
         code = self.last.said.code
         if code not in VERDICTS:
             return code if code in [*ExitCode] else ExitCode.ERROR
         self._forget()
-        is_sure = len(found) == 1 and code == ExitCode.FAIL and self.last.base == base
+        is_sure = len(first_bad) == 1 and code == ExitCode.FAIL and self.last.base == base
         return ExitCode.PASS if is_sure else ExitCode.INCONCLUSIVE
 
     def _parent(self, commit: str) -> str:
@@ -136,27 +136,27 @@ class Search:
     def _known(self, wanted: Compared) -> Compared | None:
         return next((it for it in self.known.compared if it.is_like(wanted)), None)
 
-    def _compared(self, wanted: Compared) -> Compared:
+    def _compared(self, planned: Compared) -> Compared:
         """That comparison, made unless it is known. What says nothing of head is not kept. Raises
         KeyboardInterrupt."""
-        if found := self._known(wanted):
-            return found
+        if earlier := self._known(planned):
+            return earlier
         if self.runs.interrupted:
             raise KeyboardInterrupt
         began = time.monotonic()
         self._build(self.span.good)  # its failure says nothing of head
         try:
-            sides = self._built(wanted.base, wanted.head)
+            sides = self._built(planned.base, planned.head)
         except NotBuiltError as problem:
-            made = replace(wanted, said=Said(SKIP, str(problem)))
+            compared = replace(planned, said=Said(SKIP, str(problem)))
         else:
-            made = self._measured(wanted, sides)
-        made = replace(made, took_s=time.monotonic() - began)
+            compared = self._measured(planned, sides)
+        compared = replace(compared, took_s=time.monotonic() - began)
         # What keeps BAD, or what was measured before, from being measured may be mended.
-        is_known = wanted.is_profiled or made.head == self.span.bad
-        if made.said.code in (VERDICTS if is_known else (*VERDICTS, SKIP)):
-            self._keep(compared=(*self.known.compared, made))
-        return made
+        is_known = planned.is_profiled or compared.head == self.span.bad
+        if compared.said.code in (VERDICTS if is_known else (*VERDICTS, SKIP)):
+            self._keep(compared=(*self.known.compared, compared))
+        return compared
 
     def _build(self, commit: str) -> Path:
         """The folder of a commit's build. Raises NotBuiltError and UserError."""

@@ -28,12 +28,12 @@ _MEANT = {
 }
 
 
-def outset(asked: Asked, ahead: int, goes_on: bool) -> list[str]:
+def outset(bisect: Asked, ahead: int, goes_on: bool) -> list[str]:
     """How much is ahead, in comparisons. goes_on: where an earlier call has ended."""
-    span = asked.span
-    each, longer = asked.budget_s, LONGER * asked.budget_s
+    span = bisect.span
+    each, longer = bisect.budget_s, LONGER * bisect.budget_s
     names = [
-        f"{name} ({sha[:7]})" for name, sha in zip(asked.names, (span.good, span.bad), strict=True)
+        f"{name} ({sha[:7]})" for name, sha in zip(bisect.names, (span.good, span.bad), strict=True)
     ]
     begin = f"it goes on: {ahead} comparisons" if goes_on else f"{ahead} comparisons, first of BAD,"
     lines = [
@@ -71,28 +71,29 @@ def building(root: Path, sha: str) -> list[str]:
     return [f"Bisect: building {commit(root, sha)}"]
 
 
-def apart(root: Path, it: Compared) -> list[str]:
+def apart(root: Path, compared: Compared) -> list[str]:
     """What is found can't be held against its parent."""
-    of = f"{commit(root, it.head)}: its parent {it.base[:7]}"
-    return [f"Bisect: {of} can't be compared with it: {it.said.message}"]
+    of = f"{commit(root, compared.head)}: its parent {compared.base[:7]}"
+    return [f"Bisect: {of} can't be compared with it: {compared.said.message}"]
 
 
-def ended(root: Path, it: Compared) -> list[str]:
+def ended(root: Path, compared: Compared) -> list[str]:
     """One that has ended, or is known."""
-    took = duration_text(it.took_s)
-    return [f"Bisect: {commit(root, it.head)}: {meant(it)} after {took}: {it.said.message}"]
+    took = f"{meant(compared)} after {duration_text(compared.took_s)}"
+    return [f"Bisect: {commit(root, compared.head)}: {took}: {compared.said.message}"]
 
 
-def stopped(it: Compared) -> list[str]:
+def stopped(compared: Compared) -> list[str]:
     """Why a bisect ends before its end."""
-    if it.said.code == ExitCode.INCONCLUSIVE:
+    if compared.said.code == ExitCode.INCONCLUSIVE:
         why = "no difference between GOOD and BAD was found or ruled out"
         return [f"Bisect: {why}: raise modules.compare.budget"]
-    where = f" ({it.run})" if it.run else ""
-    if it.said.code == SKIP:  # no other commit stops it by that
+    where = f" ({compared.run})" if compared.run else ""
+    if compared.said.code == SKIP:  # no other commit stops it by that
         step = "name another BAD, or mend what the line above says"
         return [f"Bisect: BAD can't be compared with GOOD{where}: {step}"]
-    return [f"Bisect: it stops, for {it.head[:7]} has no verdict{where}; the same command goes on"]
+    why = f"{compared.head[:7]} has no verdict{where}"
+    return [f"Bisect: it stops, for {why}; the same command goes on"]
 
 
 def table(root: Path, span: Span, compared: Iterable[Compared]) -> list[str]:
@@ -109,15 +110,15 @@ def table(root: Path, span: Span, compared: Iterable[Compared]) -> list[str]:
     ]
 
 
-def result(root: Path, found: Sequence[str], last: Compared, why: Why | None) -> list[str]:
+def result(root: Path, commits: Sequence[str], last: Compared, why: Why | None) -> list[str]:
     """The commit, what it changed, and why. last: the comparison that says so."""
-    lines = [f"{commit(root, found[0], long=True)} is the first bad commit"]
-    if len(found) > 1:
-        more = [f"  and {len(found) - NAMED} more"] if len(found) > NAMED else []
+    lines = [f"{commit(root, commits[0], long=True)} is the first bad commit"]
+    if len(commits) > 1:
+        more = [f"  and {len(commits) - NAMED} more"] if len(commits) > NAMED else []
         lines = ["The first bad commit is one of these; git had to skip some:"]
-        lines += [*(f"  {commit(root, it)}" for it in found[:NAMED]), *more]
+        lines += [*(f"  {commit(root, it)}" for it in commits[:NAMED]), *more]
     lines.append(f"{last.head[:7]} against {last.base[:7]}: {meant(last)}: {last.said.message}")
-    if last.said.code in (ExitCode.PASS, ExitCode.INCONCLUSIVE) and len(found) == 1:
+    if last.said.code in (ExitCode.PASS, ExitCode.INCONCLUSIVE) and len(commits) == 1:
         lines.append(
             "By itself it is not known to be slower than its parent: several commits may have "
             "brought the rise together, and with this one it passes the limit"
@@ -127,10 +128,10 @@ def result(root: Path, found: Sequence[str], last: Compared, why: Why | None) ->
     return [*lines, f"All of it: {last.run or 'none'}"]
 
 
-def meant(it: Compared) -> str:
+def meant(compared: Compared) -> str:
     """`FAIL, bad`."""
-    known = _MEANT.get(it.said.code)
-    return known or (ExitCode(it.said.code).name if it.said.code in [*ExitCode] else "ended")
+    code = compared.said.code
+    return _MEANT.get(code) or (ExitCode(code).name if code in [*ExitCode] else "ended")
 
 
 def commit(root: Path, sha: str, long: bool = False) -> str:

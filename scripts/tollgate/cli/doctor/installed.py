@@ -42,12 +42,12 @@ def prerequisites() -> list[Diagnosis]:
     return [_prerequisite(*row) for row in rows]
 
 
-def _prerequisite(name: str, command: str, least: str, found: str) -> Diagnosis:
+def _prerequisite(name: str, command: str, least: str, version: str) -> Diagnosis:
     todo, place = f"install {name} {least} or later", shutil.which(command) or command
-    if not found:
+    if not version:
         return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
-    status = OK if _numbers(found) >= _numbers(least) else FAIL
-    return Diagnosis(status, name, f"{found} ({place})", todo)
+    status = OK if _numbers(version) >= _numbers(least) else FAIL
+    return Diagnosis(status, name, f"{version} ({place})", todo)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -79,7 +79,7 @@ def _jmeter() -> Diagnosis:
     return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
 
 
-def _yours(home: Path, found: str) -> Diagnosis:
+def _yours(home: Path, version: str) -> Diagnosis:
     """What an installation says of it: another version is in the way, a missing plugin is not."""
     command = ["/bin/sh", str(JMETER_CHECK), str(home)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -90,7 +90,7 @@ def _yours(home: Path, found: str) -> Diagnosis:
         return Diagnosis(FAIL, "JMeter", refused, todo)
     if first:
         return Diagnosis(WARN, "JMeter", first, " ".join(line.strip() for line in more))
-    return Diagnosis(OK, "JMeter", found)
+    return Diagnosis(OK, "JMeter", version)
 
 
 def _bzt() -> Diagnosis:

@@ -56,8 +56,8 @@ def _another_run() -> Diagnosis:
 
 def _ports(node_runs: bool, kind: str, service: str | None) -> list[Diagnosis]:
     if not node_runs or not tools.pm2().exists():
-        found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
-        return [Diagnosis(WARN, "ports", found, "install these first")]
+        state = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
+        return [Diagnosis(WARN, "ports", state, "install these first")]
     try:
         apps = started(kind, os.environ, service)
     except (pm2.Pm2Error, TaurusConfigError, OSError, ValueError) as problem:
@@ -68,9 +68,9 @@ def _ports(node_runs: bool, kind: str, service: str | None) -> list[Diagnosis]:
     taken = []
     for app in apps:
         if probe.why_taken(pm2.HOST, app.port):
-            found = f"of app {app.name}: in use by {leftovers.port_owner(app.port)}"
+            state = f"of app {app.name}: in use by {leftovers.port_owner(app.port)}"
             todo = f"end it, or set PORT_{app.name.upper().replace('-', '_')} to a free port"
-            taken.append(Diagnosis(FAIL, f"port {app.port}", found, todo))
+            taken.append(Diagnosis(FAIL, f"port {app.port}", state, todo))
     free = ", ".join(str(app.port) for app in apps)
     return taken or [Diagnosis(OK, "ports", f"free: {free}")]
 
@@ -109,11 +109,11 @@ def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
     return Diagnosis(OK, "cores", str(seen))
 
 
-def judge_room(what: str, free: float, least: dict[str, float]) -> Diagnosis:
+def judge_room(name: str, free: float, least: dict[str, float]) -> Diagnosis:
     """Of memory or disk, in bytes."""
     status = next((each for each in (FAIL, WARN) if free < least[each]), OK)
     todo = f"make room: {least[WARN] / GIB:g} GiB would do"
-    return Diagnosis(status, what, f"{free / GIB:.1f} GiB free", todo)
+    return Diagnosis(status, name, f"{free / GIB:.1f} GiB free", todo)
 
 
 def judge_load(load: float, usable: int) -> Diagnosis:

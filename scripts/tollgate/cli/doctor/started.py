@@ -37,13 +37,13 @@ def started(kind: str, environment: Mapping[str, str], service: str | None = Non
     if mode in [name for name, _ in executions]:
         executions = [it for it in executions if it[0] == mode]
     names = []
-    for name, it in executions:
-        names += scenarios.targets_of(it, name) or filter(None, [it.get("app", None)])
+    for name, scenario in executions:
+        names += scenarios.targets_of(scenario, name) or filter(None, [scenario.get("app", None)])
     if not names:
         return []
     declared = pm2.declared_apps()
-    known = (declared[name] for name in dict.fromkeys(names) if name in declared)
-    return [it for it in known if not pm2.why_not_asked(it)]
+    apps = (declared[name] for name in dict.fromkeys(names) if name in declared)
+    return [it for it in apps if not pm2.why_not_asked(it)]
 
 
 def _sides(config: Configuration, environment: Mapping[str, str]) -> list[pm2.App]:

@@ -44,16 +44,16 @@ def init(arguments: argparse.Namespace) -> int:
     folder = arguments.folder
     if not folder.is_dir():
         raise InitError(f"{folder} is no folder: name one, such as the repository's")
-    found = look(folder)
+    seen = look(folder)
     remarks: list[str] = []
     name, there = texts.service_of(folder)
     if there and (arguments.source or arguments.request or arguments.url):
         raise InitError(
             f"{folder / RUN_FILE} has the service {name!r}: add one by `tollgate new target`"
         )
-    target = None if there else _target(arguments, folder, found, remarks)
+    target = None if there else _target(arguments, folder, seen, remarks)
     name, app = (name, there.get("app")) if there else (target.name, target.app)
-    new = _around(folder, found, app, remarks)
+    new = _around(folder, seen, app, remarks)
     if target:
         new[RUN_FILE] = texts.HEAD + target_files.scenario(target)
         new |= target_files.new_files(target)
@@ -72,16 +72,16 @@ def init(arguments: argparse.Namespace) -> int:
 
 
 def _target(
-    arguments: argparse.Namespace, folder: Path, found: Found, remarks: list[str]
+    arguments: argparse.Namespace, folder: Path, seen: Found, remarks: list[str]
 ) -> NewTarget:
     """The service, with where it answers and what it is asked."""
-    name = arguments.name or _asked("name of the service", found.name)
-    requests = () if arguments.source or found.sources else tuple(arguments.request or ())
+    name = arguments.name or _asked("name of the service", seen.name)
+    requests = () if arguments.source or seen.sources else tuple(arguments.request or ())
     checked(NewTarget(name, requests=requests))
     target_files.refuse_taken(name, {})
     remote = read_remote(arguments.url, name) if arguments.url else None
-    draft = _draft(arguments, folder, found, name, remarks)
-    app = None if remote else texts.app_of(folder, name, found)
+    draft = _draft(arguments, folder, seen, name, remarks)
+    app = None if remote else texts.app_of(folder, name, seen)
     if not app and not remote and draft.url is None:
         raise InitError(
             f"{folder / 'package.json'} has no `start`, and no file that listens is found: say how "
@@ -94,13 +94,13 @@ def _target(
 
 
 def _draft(
-    arguments: argparse.Namespace, folder: Path, found: Found, name: str, remarks: list[str]
+    arguments: argparse.Namespace, folder: Path, seen: Found, name: str, remarks: list[str]
 ) -> Draft:
     """From the source that is named or found; else of routes that the source code has."""
-    given, static = arguments.source, arguments.static
-    if given:
-        return draft_of(given, name, folder, arguments.request or (), static, arguments.url)
-    sources = found.sources
+    source, static = arguments.source, arguments.static
+    if source:
+        return draft_of(source, name, folder, arguments.request or (), static, arguments.url)
+    sources = seen.sources
     if sources and _asked(f"requests from {sources[0]}? yes or no", "yes").lower().startswith("y"):
         others = f" (there are also {', '.join(sources[1:])}: --from)" if sources[1:] else ""
         try:
@@ -117,35 +117,35 @@ def _draft(
     if arguments.request:
         target_files.check_requests(arguments.request)
         return target_files.draft_of_words(name, arguments.request)
-    return _of_routes(found, remarks)
+    return _of_routes(seen, remarks)
 
 
-def _of_routes(found: Found, remarks: list[str]) -> Draft:
+def _of_routes(seen: Found, remarks: list[str]) -> Draft:
     """`home` for /, and a route that tells whether the service is well."""
-    is_home = "/" in found.routes or not found.routes
-    paths = ["/"] if is_home else [*found.routes[:_MOST_ROUTES]]
+    is_home = "/" in seen.routes or not seen.routes
+    paths = ["/"] if is_home else [*seen.routes[:_MOST_ROUTES]]
     labels = {"home" if it == "/" else "-".join(filter(None, it.split("/"))): it for it in paths}
-    if found.health:
-        labels["-".join(filter(None, found.health.split("/")))] = found.health
-    is_known = found.routes or found.health
+    if seen.health:
+        labels["-".join(filter(None, seen.health.split("/")))] = seen.health
+    is_known = seen.routes or seen.health
     guess = "its source has this route" if is_known else "nothing says what it answers"
     requests = ({"label": label, "url": it, "x-guessed": guess} for label, it in labels.items())
-    left = [it for it in found.routes if it not in paths]
+    left = [it for it in seen.routes if it not in paths]
     more = f"; its source has {', '.join(left[:8])} as well" if left else ""
     remarks.append(f"the requests are guessed: write yours below `requests` of {RUN_FILE}{more}")
-    probes = ({"path": found.health},) if found.health else ()
+    probes = ({"path": seen.health},) if seen.health else ()
     return Draft(tuple(requests), probes=probes)
 
 
-def _around(folder: Path, found: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
+def _around(folder: Path, seen: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
     """The files beside taurus.yml. app: that is tested, if any is."""
     new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.REPORTS_PAGE}
-    if app and found.start and not texts.has_ecosystem(folder):
+    if app and seen.start and not texts.has_ecosystem(folder):
         # PM2's usual name would make the file an ES module where the folder's files are.
-        new[ECOSYSTEMS[found.is_module]] = texts.ecosystem(app, found.start)
-        if not found.start.reads_port:
+        new[ECOSYSTEMS[seen.is_module]] = texts.ecosystem(app, seen.start)
+        if not seen.start.reads_port:
             remarks.append(
-                f"{found.start.script} listens at {found.start.port} whatever PORT says: have it "
+                f"{seen.start.script} listens at {seen.start.port} whatever PORT says: have it "
                 "read process.env.PORT, which a comparison needs"
             )
     return new
@@ -167,17 +167,17 @@ def _secrets_of(service: Mapping[str, Any]) -> list[str]:
     return given if isinstance(given, list) else [str(given)]
 
 
-def _asked(what: str, default: str) -> str:
+def _asked(question: str, default: str) -> str:
     """The answer of the user; without a terminal the default. Raises InitError where the input
     ends, as by Ctrl-D."""
     if not _is_terminal():
         return default
     try:
         # Python writes the question itself, past what guards this process's output.
-        return input(f"{one_line(what)} [{default}]: ").strip() or default
+        return input(f"{one_line(question)} [{default}]: ").strip() or default
     except EOFError:
         raise InitError(
-            f"{what!r} got no answer, and nothing was made: press Enter for {default!r}"
+            f"{question!r} got no answer, and nothing was made: press Enter for {default!r}"
         ) from None
 
 

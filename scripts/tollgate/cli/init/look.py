@@ -102,10 +102,10 @@ def _files(folder: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     yield from (it for it in inside if it.is_file())
-    for it in inside if depth else ():
-        is_own = not it.name.startswith(".") and it.name not in _OTHERS
-        if is_own and it.is_dir() and not it.is_symlink():
-            yield from _files(it, depth - 1)
+    for path in inside if depth else ():
+        is_own = not path.name.startswith(".") and path.name not in _OTHERS
+        if is_own and path.is_dir() and not path.is_symlink():
+            yield from _files(path, depth - 1)
 
 
 def _is_within(path: Path, folder: Path) -> bool:
@@ -113,9 +113,9 @@ def _is_within(path: Path, folder: Path) -> bool:
     return not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
 
 
-def _name(given: str, folder: Path) -> str:
+def _name(package: str, folder: Path) -> str:
     """A name that a service may have: that of the package, else of the folder."""
-    for text in (given.rpartition("/")[2], folder.resolve().name, "app"):
+    for text in (package.rpartition("/")[2], folder.resolve().name, "app"):
         words = re.findall("[a-z0-9]+", text.lower())
         name = re.sub("^[^a-z]+", "", "-".join(words))[:40].strip("-")
         if len(name) > 1:
@@ -171,11 +171,11 @@ def _start(package: dict[str, Any], entry: str, texts: list[str]) -> Start | Non
     of_node = _of_node(command) if entry else None
     _, args, env = of_node or ("", "", {})
     read, fixed = (
-        next((int(it[1]) for text in texts if (it := pattern.search(text))), 0)
+        next((int(match[1]) for text in texts if (match := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
     )
-    given = re.search(r"\d{2,5}", env.pop("PORT", ""))
-    port = int(given[0] if given else 0) or read or fixed
+    number = re.search(r"\d{2,5}", env.pop("PORT", ""))
+    port = int(number[0] if number else 0) or read or fixed
     of_port = f"port {port} is that of the source" if port else "nothing says which port it takes"
     reads_port = bool(read) or not fixed or any("env.PORT" in text for text in texts)
     by = "`start` of package.json" if command else f"{entry} listens"

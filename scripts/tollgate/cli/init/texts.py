@@ -58,11 +58,11 @@ def has_ecosystem(folder: Path) -> bool:
     return any((folder / it).exists() for it in ECOSYSTEMS)
 
 
-def app_of(folder: Path, name: str, found: Found) -> str | None:
+def app_of(folder: Path, name: str, seen: Found) -> str | None:
     """The app that is tested: the first that PM2's file declares, else a new one of the service's
     name; None where nothing can be started. Raises InitError."""
     if not has_ecosystem(folder):
-        return name if found.start else None
+        return name if seen.start else None
     file = next(folder / it for it in ECOSYSTEMS if (folder / it).exists())
     script = f"console.log(JSON.stringify(require({json.dumps(str(file.resolve()))}).apps))"
     done = subprocess.run(
@@ -72,10 +72,11 @@ def app_of(folder: Path, name: str, found: Found) -> str | None:
         apps = json.loads(done.stdout.strip().splitlines()[-1])
         names = [str(it["name"]) for it in apps]
     except (ValueError, LookupError, TypeError):
-        said = [it for it in done.stderr.splitlines() if "Error" in it]
+        errors = [it for it in done.stderr.splitlines() if "Error" in it]
+        why = errors[0].strip() if errors else "it exports no apps"
         raise InitError(
-            f"{file} can't be read ({said[0].strip() if said else 'it exports no apps'}): correct "
-            "it, or name a service that runs already by --url"
+            f"{file} can't be read ({why}): correct it, or name a service that runs already by "
+            "--url"
         ) from None
     return name if name in names else next(iter(names), None)
 

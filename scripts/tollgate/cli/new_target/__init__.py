@@ -27,11 +27,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--url", help="a service that runs already, e.g. http://127.0.0.1:8080")
     where.add_argument("--app", help="an app of yours in ecosystem.config.js")
-    asked = (
+    request = (
         "what it is asked, such as 'GET /items/${id}'; with --from OpenAPI an operation that may "
         "write; may be given several times"
     )
-    parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=asked)
+    parser.add_argument("--request", action="append", metavar="'METHOD PATH'", help=request)
     add_source(parser)
     parser.add_argument("--jmx", action="store_true", help="write requests as fragments of JMeter")
     parser.set_defaults(command=make)

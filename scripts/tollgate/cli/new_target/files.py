@@ -93,7 +93,7 @@ class NewTarget:
 
 def draft_of_words(name: str, requests: Iterable[str]) -> Draft:
     """Of requests such as `GET /items/${id}`, whose variables are numbers."""
-    found: dict[str, dict[str, Any]] = {}
+    by_label: dict[str, dict[str, Any]] = {}
     for each in requests:
         method, path = each.split(" ")
         steps = re.findall(r"\w+", path, re.ASCII)
@@ -101,18 +101,18 @@ def draft_of_words(name: str, requests: Iterable[str]) -> Draft:
             steps = [name, *steps]
         words = [*([method.lower()] if method != "GET" else []), *steps]
         label = "-".join(words)[: LONGEST_SLUG - 3]
-        if label in found or label in TAKEN:
-            label = f"{label}-{len(found) + 1}"
-        found[label] = {"label": label, "url": path}
+        if label in by_label or label in TAKEN:
+            label = f"{label}-{len(by_label) + 1}"
+        by_label[label] = {"label": label, "url": path}
         if method != "GET":
-            found[label] |= {"method": method}
+            by_label[label] |= {"method": method}
     variables = dict.fromkeys(_VARIABLE.findall(" ".join(requests)))
     numbers = tuple(str(n) for n in range(1, ROWS + 1))
     # Only what needs no data can be asked before the load.
-    asked = (each.split(" ")[1] for each in requests if each.startswith("GET "))
-    still = next((it for it in asked if not _VARIABLE.search(it)), "")
+    asked_paths = (each.split(" ")[1] for each in requests if each.startswith("GET "))
+    still = next((it for it in asked_paths if not _VARIABLE.search(it)), "")
     probes = ({"path": still},) if still else ()
-    return Draft(tuple(found.values()), dict.fromkeys(variables, numbers), probes=probes)
+    return Draft(tuple(by_label.values()), dict.fromkeys(variables, numbers), probes=probes)
 
 
 def checked(target: NewTarget) -> NewTarget:
@@ -163,17 +163,17 @@ def with_service(config: str, target: NewTarget) -> str:
     """The text of taurus.yml with one more scenario, which comes last. Raises NewTargetError."""
     try:
         before = yaml.safe_load(config)
-        known = list(before["scenarios"])
+        names = list(before["scenarios"])
     except (yaml.YAMLError, TypeError, KeyError):
         raise NewTargetError("taurus.yml has no `scenarios` that can be read: mend it") from None
     refuse_taken(target.name, before)
-    found = _SCENARIOS.search(config)
-    if found:
-        head, tail = config[: found.end()].rstrip(), config[found.end() :]
+    section = _SCENARIOS.search(config)
+    if section:
+        head, tail = config[: section.end()].rstrip(), config[section.end() :]
         text = f"{head}\n{scenario(target)}{tail if tail.startswith(chr(10)) else chr(10) + tail}"
         try:
             after = yaml.safe_load(text)
-            if list(after["scenarios"]) == [*known, target.name] and list(after) == list(before):
+            if list(after["scenarios"]) == [*names, target.name] and list(after) == list(before):
                 return text
         except yaml.YAMLError:
             pass
@@ -250,8 +250,8 @@ def _fragments(target: NewTarget) -> dict[str, str]:
     asked = {"url": "http://127.0.0.1", "requests": [*requests]}
     parts = parts_of(read_service(target.name, asked), Path()).requests
     files = {}
-    for it, request in zip(parts, requests, strict=True):
-        files[_fragment(target, request)] = xml.fragment(it.label, it.elements)
+    for part, request in zip(parts, requests, strict=True):
+        files[_fragment(target, request)] = xml.fragment(part.label, part.elements)
     return files
 
 
@@ -267,7 +267,7 @@ def _filled(target: NewTarget, template: str) -> str:
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     words = {"meadowTarget": target.identifier, "meadow": target.name}
     # In one pass: a name may hold one of the words itself.
-    return re.sub("|".join(words), lambda found: words[found[0]], text)
+    return re.sub("|".join(words), lambda match: words[match[0]], text)
 
 
 def _read(root: Path, path: str) -> str:

@@ -78,11 +78,11 @@ def files(
     install = " ".join(it for it in INSTALLERS.get(lock, ()) if it != "--prefer-offline")
     if direct_url is None:
         direct_url = metadata.distribution("tollgate").read_text("direct_url.json")
-    known = _known(direct_url or "{}")
+    source = _known(direct_url or "{}")
     version = metadata.version("tollgate")
     texts = {}
     for name in in_use(repository):
-        text = _chosen((TEMPLATES / name).read_text(encoding="utf-8"), folder, install, known)
+        text = _chosen((TEMPLATES / name).read_text(encoding="utf-8"), folder, install, source)
         text = _with_secrets(text, secrets).replace("VERSION", version)
         texts[PLACES[name]] = _filled(name, text, service, folder)
     return texts
@@ -133,14 +133,14 @@ def _filled(template: str, text: str, service: str, folder: str) -> str:
         return pattern if is_pattern else (words | names)[placeholder[0]]
 
     if template == "Jenkinsfile":
-        return _STRING.sub(lambda it: _groovy(it[0], value_of), text)
-    return re.sub(r".*(?:pasture|meadow).*", lambda it: _yaml(it[0], value_of, is_tame), text)
+        return _STRING.sub(lambda match: _groovy(match[0], value_of), text)
+    return re.sub(r".*(?:pasture|meadow).*", lambda match: _yaml(match[0], value_of, is_tame), text)
 
 
 def _groovy(string: str, value_of: Callable[[re.Match], str]) -> str:
     special = r"[\\$\"]" if string[0] == '"' else r"[\\']"
     escape = re.compile(special)
-    return _PLACEHOLDER.sub(lambda it: escape.sub(r"\\\g<0>", value_of(it)), string)
+    return _PLACEHOLDER.sub(lambda match: escape.sub(r"\\\g<0>", value_of(match)), string)
 
 
 def _yaml(line: str, value_of: Callable[[re.Match], str], is_tame: bool) -> str:
