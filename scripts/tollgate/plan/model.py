@@ -7,7 +7,7 @@ Made by plan.read_plan. Numbers that only the running test can know are None, an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,9 +26,8 @@ _PLAIN = ("CriticalSection", "Generic", "Include", "Module", "Recording", "TestF
 PLAIN_CONTROLLERS = frozenset(f"{it}Controller" for it in (*_PLAIN, "Transaction"))
 
 
-def total(terms: Iterable[float | None]) -> float | None:
+def total(terms: Sequence[float | None]) -> float | None:
     """Their sum; None where one of them is not known."""
-    terms = list(terms)
     numbers = [it for it in terms if it is not None]
     return sum(numbers) if len(numbers) == len(terms) else None
 
