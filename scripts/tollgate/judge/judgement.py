@@ -22,6 +22,7 @@ INVALID beats FAIL beats INCONCLUSIVE beats PASS.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tollgate.base.exit_codes import ExitCode
 from tollgate.criteria.grammar import Criterion
@@ -80,18 +81,12 @@ def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict
     verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
     reasons = [*own, *(one.named(reason) for one in executions for reason in one.reasons)]
     reasons.sort(key=lambda reason: -ORDER.index(reason.verdict))
-    exit_code = ExitCode[verdict]
+    exit_code: Any = ExitCode[verdict]  # one of those that a verdict has
     if run.interrupted:
         exit_code = ExitCode.INTERRUPTED
     elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
         exit_code = ExitCode.PASS
-    judged_run = RunVerdict(
-        verdict,
-        exit_code,  # type: ignore[arg-type] # one of those of a verdict
-        tuple(reasons),
-        executions,
-        run.share,
-    )
+    judged_run = RunVerdict(verdict, exit_code, tuple(reasons), executions, run.share)
     return left_to_merge(judged_run) if run.share and run.is_sealed else judged_run
 
 
