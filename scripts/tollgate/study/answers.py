@@ -14,6 +14,7 @@ from functools import partial
 from tollgate.base.text import format_number
 from tollgate.study.model import (
     JMETER,
+    Answer,
     Cell,
     CellData,
     CellResult,
@@ -48,7 +49,7 @@ def claims(
     return tuple(_claim(row, measured, by_key, machine, seed) for row in CLAIMS)
 
 
-def answer_of(estimate: Estimate, rule: Rule) -> str:
+def answer_of(estimate: Estimate, rule: Rule) -> Answer:
     """`agrees`, `disagrees` or `cannot tell` for an estimate with an interval."""
     if estimate.low is None or estimate.high is None:
         return CANNOT_TELL
@@ -144,8 +145,10 @@ def _verdict(row: Published, estimate: Estimate) -> str:
     return f"{_value(row, estimate)}, 95 % interval {ends}, {where}"
 
 
-def _apart(value: float, rule: Rule) -> str:
+def _apart(value: float | None, rule: Rule) -> str:
     """In digits enough to see on which side of the rule's limits it lies."""
+    if value is None:
+        return "unknown"
     limits = filter(math.isfinite, (rule.low, rule.high, rule.below, rule.above))
     return max((format_number(value, against=limit) for limit in limits), key=len)
 
@@ -165,7 +168,7 @@ def _inside(rule: Rule) -> str:
 
 def _outside(rule: Rule, estimate: Estimate) -> str:
     sides = [("below", rule.below), ("above", rule.above)]
-    if answer_of(estimate, rule) == DISAGREES:
+    if answer_of(estimate, rule) == DISAGREES and estimate.high is not None:
         sides = sides[:1] if estimate.high < rule.below else sides[1:]
     return " or ".join(f"{side} {format_number(end)}" for side, end in sides if math.isfinite(end))
 

@@ -80,8 +80,13 @@ def run(url: str, users: int, seconds: int, grace_s: float = GRACE_S) -> Autocan
     command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
     command += ["--connections", str(users), "--duration", str(seconds), url]
     try:
-        own = {"folder": SUITE, "environment": {**os.environ, "NODE_OPTIONS": ""}}
-        done = run_to_end(command, **own, limit_s=seconds + grace_s, stderr=subprocess.PIPE)
+        done = run_to_end(
+            command,
+            folder=SUITE,
+            environment={**os.environ, "NODE_OPTIONS": ""},
+            limit_s=seconds + grace_s,
+            stderr=subprocess.PIPE,
+        )
     except TooLongError as problem:
         raise AutocannonError(f"{AUTOCANNON}: {problem}, and was killed") from None
     if done.returncode:

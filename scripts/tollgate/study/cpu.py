@@ -52,8 +52,9 @@ def mean_cores(path: Path, from_s: Floats, to_s: Floats) -> Floats:
 
 def _covered(time: Floats, moments: Floats) -> Flags:
     after = np.clip(np.searchsorted(time, moments), 1, len(time) - 1)
-    close = time[after] - time[after - 1] <= SILENCE_S
-    return close & (moments >= time[0]) & (moments <= time[-1])
+    close: Flags = time[after] - time[after - 1] <= SILENCE_S
+    close &= (moments >= time[0]) & (moments <= time[-1])
+    return close
 
 
 def _read(path: Path) -> Floats:

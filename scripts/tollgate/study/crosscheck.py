@@ -35,7 +35,7 @@ import numpy as np
 from tollgate.base import records
 from tollgate.study.autocannon import AutocannonResult
 from tollgate.study.metrics import Metrics
-from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
+from tollgate.study.model import CROSSCHECK, JMETER, Answer, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
 from tollgate.study.stats import BUSY, multiplicities, with_interval
 from tollgate.study.words import AGREES, CANNOT_TELL, DISAGREES
@@ -68,7 +68,7 @@ def _check(run: Path, tool: str, blocks: Sequence[Block], jmeter: CellData | Non
     version = ", ".join(sorted({each.version for each in results.values()}))
     rounds = [number for number in (jmeter.rounds if jmeter else ()) if number in results]
     used = [results[number] for number in rounds]
-    if not used:
+    if jmeter is None or not used:
         nothing = dict.fromkeys(NAMES, Estimate(None, note="no round has blocks of both"))
         reason = "; ".join([f"no round has blocks of both JMeter and {tool}", *lost])
         return Check(tool, version, nothing, CANNOT_TELL, reason)
@@ -124,14 +124,16 @@ def _ratios(
     return {name: with_interval(float(it[0]), it[1:], count) for name, it in ratios.items()}
 
 
-def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[str, str]:
+def _judged(tool: str, ratios: Mapping[str, Estimate]) -> tuple[Answer, str]:
     """(agreement, its reason)."""
     unknown = [it.note for it in ratios.values() if it.low is None]
     if unknown:
         return CANNOT_TELL, unknown[0]
     low, high = 1 / (1 + TOLERANCE), 1 + TOLERANCE
-    outside = [name for name, it in ratios.items() if it.low > high or it.high < low]
-    crossing = [name for name, it in ratios.items() if it.low < low or it.high > high]
+    ends = {name: (it.low or 0.0, it.high or 0.0) for name, it in ratios.items()}
+    outside = [name for name, it in ends.items() if it[0] > high or it[1] < low]
+    crossing = [name for name, it in ends.items() if it[0] < low or it[1] > high]
+    agreement: Answer
     if outside:
         agreement, where = DISAGREES, "outside"
     elif crossing:

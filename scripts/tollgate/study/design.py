@@ -129,7 +129,7 @@ def _lead_problem(values: Values) -> str | None:
 
 def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:
     """What rows say that earlier ones say otherwise."""
-    first: dict[tuple, tuple[Cell, str]] = {}
+    first: dict[tuple[object, ...], tuple[Cell, str]] = {}
     for row, cell in zip(rows, cells, strict=True):
         other, place = first.setdefault(cell.key, (cell, row.place))
         if other is not cell:

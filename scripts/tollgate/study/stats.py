@@ -43,6 +43,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import itemgetter
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -72,7 +73,9 @@ def multiplicities(rounds: int, seed: int, resamples: int = RESAMPLES) -> Floats
     return rng.multinomial(rounds, np.full(rounds, 1 / rounds), resamples).astype(np.float64)
 
 
-def interval(replicates: Floats, rounds: int, confidence: float = CONFIDENCE) -> tuple:
+def interval(
+    replicates: Floats, rounds: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """(low, high), the expanded percentile interval from the replicates of `rounds` rounds, at
     least two. The replicates must be finite."""
     reach = math.sqrt(rounds / (rounds - 1)) * special.stdtrit(rounds - 1, (1 + confidence) / 2)
@@ -120,7 +123,7 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
         machine += f", other processes used {others:.2f}"
     if idle >= IDLE * cores:
         return Bottleneck("neither", f"{used}, and {machine}: requests waited for something else")
-    who = "generator" if generator >= service else "machine"
+    who: Literal["generator", "machine"] = "generator" if generator >= service else "machine"
     reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
     return Bottleneck(who, reason, headroom)
 

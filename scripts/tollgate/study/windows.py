@@ -75,7 +75,7 @@ def windows(
     for block in sorted(planned, key=lambda block: block.round):
         span = by_block.get(block.number)
         why = _left_out(block, span, outages, origin_s)
-        if why:
+        if span is None or why:
             left_out[block.cell].append(f"round {block.round}: {why}")
         else:
             counted.append(_window(block, span))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from tollgate.base.text import format_number
 from tollgate.study.model import Estimate, StudyResult
 
-AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
+AGREES: Final = "agrees"
+DISAGREES: Final = "disagrees"
+CANNOT_TELL: Final = "cannot tell"
 #: Metrics by the names that people know them by, with their units.
 METRIC_NAMES = {
     "throughput": "requests/s",
