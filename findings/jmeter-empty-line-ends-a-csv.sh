@@ -9,8 +9,8 @@
 #
 # With "Stop thread on EOF" the load ends at the empty line.
 set -eu
-# shellcheck source=findings/support/jmeter.sh
-. "$(dirname -- "$0")/support/jmeter.sh"
+# shellcheck source=findings/support/jmeter
+. "$(dirname -- "$0")/support/jmeter"
 
 printf 'apple\n\npear\n' >"$work/items.csv"
 feed='<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="items"><stringProp

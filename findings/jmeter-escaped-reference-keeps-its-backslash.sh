@@ -10,8 +10,8 @@
 #
 # So a program that writes plans can't escape: ${__char(36)}{name} gives ${name} in both.
 set -eu
-# shellcheck source=findings/support/jmeter.sh
-. "$(dirname -- "$0")/support/jmeter.sh"
+# shellcheck source=findings/support/jmeter
+. "$(dirname -- "$0")/support/jmeter"
 
 x='<Arguments guiclass="ArgumentsPanel" testclass="Arguments" testname="variables"><collectionProp
  name="Arguments.arguments"><elementProp name="x" elementType="Argument"><stringProp

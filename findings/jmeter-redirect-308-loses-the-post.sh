@@ -8,8 +8,8 @@
 #   307: POST /307                 response code 307, success true
 #   308: POST /308, GET /target    response code 200, success true
 set -eu
-# shellcheck source=findings/support/jmeter.sh
-. "$(dirname -- "$0")/support/jmeter.sh"
+# shellcheck source=findings/support/jmeter
+. "$(dirname -- "$0")/support/jmeter"
 
 cat >"$work/server.py" <<'PYTHON'
 import http.server, sys

@@ -10,8 +10,8 @@
 #
 # So with an arrival a turn some arrivals send nothing.
 set -eu
-# shellcheck source=findings/support/jmeter.sh
-. "$(dirname -- "$0")/support/jmeter.sh"
+# shellcheck source=findings/support/jmeter
+. "$(dirname -- "$0")/support/jmeter"
 
 share() { # share PERCENT NAME
   printf '%s' '<ThroughputController guiclass="ThroughputControllerGui" ' \

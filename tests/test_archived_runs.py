@@ -29,7 +29,7 @@ def flat(value, path=""):
 def assert_said(file, text):
     """Fails unless the JSON is that of the archived file, value for value."""
     if golden.WRITES:
-        file.write_text(text)
+        file.write_text(json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n")
     meant = flat(json.loads(file.read_text()))
     nearly = {k: pytest.approx(v, rel=ROUNDING) for k, v in meant.items() if isinstance(v, float)}
     assert flat(json.loads(text)) == meant | nearly

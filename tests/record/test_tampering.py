@@ -7,6 +7,7 @@ missing, up to the one request in a hundred that is tolerated.
 import copy
 import json
 import random
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -307,3 +308,22 @@ def test_a_record_that_names_what_is_not_of_its_run_reads_nothing(tmp_path, fiel
     manifest.write(made, run)
     with pytest.raises(manifest.ManifestError, match=r"leads out of the run's folder"):
         check_watched(manifest.read(run), run)
+
+
+@FEW
+@given(
+    st.sampled_from(["cpu", "cores", "commit", "versions", "variables", "plans"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    ),
+)
+def test_whatever_a_record_says_of_its_machine_ends_in_a_verdict_or_in_one_line(
+    tmp_path, field, value
+):
+    run = tmp_path / "run"
+    made = run_folder.make(run)
+    made.environment[field] = value
+    manifest.write(made, run)
+    with suppress(manifest.ManifestError):
+        evidence.gather(run, manifest.read(run))

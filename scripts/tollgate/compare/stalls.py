@@ -34,6 +34,7 @@ SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 SLOW, AFTER_S = 3.0, 60
 #: A spell ends after so many seconds, or with one that has no slow answer.
 LONGEST_S = 15
+#: Why there is no limit to be slower than.
 NO_FIRST = f"base answered nothing in the first {AFTER_S} s"
 
 

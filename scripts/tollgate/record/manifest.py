@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field, NonNegativeFloat
+from pydantic import AliasChoices, ConfigDict, Field, NonNegativeFloat
+from pydantic.fields import FieldInfo
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
@@ -92,6 +93,19 @@ class EngineRecord(TypedDict):
     host: NotRequired[str]
     offset_ms: NotRequired[float]
     uncertainty_ms: NotRequired[float]
+
+
+class RecordedEnvironment(TypedDict, total=False):
+    """Of what runs of any version say of their machine (environment.py), what is read again."""
+
+    __pydantic_config__ = ConfigDict(strict=True, extra="allow")
+
+    cpu: str
+    cores: int | None
+    commit: str
+    versions: dict[str, str]
+    variables: dict[str, str]
+    plans: dict[str, str]
 
 
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -207,7 +221,7 @@ class Manifest:
     started: str
     criteria: list[Any]
     settings: dict[str, Any]
-    environment: dict[str, Any]
+    environment: RecordedEnvironment
     executions: list[Execution]
     interrupted: bool = False
     interrupted_at: Moment | None = None

@@ -51,6 +51,6 @@ def check_watched(manifest: Manifest, run: Path) -> None:
 
 def check_plans(manifest: Manifest, run: Path) -> None:
     """Raise ManifestError where a plan is not the one that was sent."""
-    plans = manifest.environment.get("plans") or {}
+    plans = manifest.environment.get("plans", {})
     seals = {f"{FOLDER}/{name}": sha256 for name, sha256 in plans.items()}
     check(run, seals, "what was to be sent can't be proven")
