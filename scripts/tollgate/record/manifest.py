@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, ConfigDict, Field, NonNegativeFloat
-from pydantic.fields import FieldInfo
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
