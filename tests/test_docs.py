@@ -27,7 +27,9 @@ RUN = ROOT / "scripts" / "run"
 ROOMS = ROOT / "scripts" / "tollgate" / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 EXAMPLES = ROOT / "examples" / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", CHANGELOG, ROOMS, EXAMPLES, *DOCS]
+FRAGMENTS = ROOT / "changelog.d" / "README.md"
+CONTRIBUTING, SECURITY = ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"
+PAGES = [README, CONTRIBUTING, SECURITY, CHANGELOG, FRAGMENTS, ROOMS, EXAMPLES, *DOCS]
 #: Without the changelog, which also names what is gone.
 GUIDES = [page for page in PAGES if page.name != "CHANGELOG.md"]
 #: Examples of what a reader makes.

@@ -50,6 +50,8 @@ def test_a_release_is_a_wheel_an_sdist_and_three_sboms_of_one_version(release):
     [version] = {re.match(r"tollgate-(\d+\.\d+\.\d+)", it)[1] for it in names}
     ends = ("-py3-none-any.whl", ".tar.gz", *(f"-{it}.cdx.json" for it in SBOMS))
     assert names == {f"tollgate-{version}{end}" for end in ends}
+    link = f"/releases/download/v{version}/tollgate-{version}{ends[0]}\n"
+    assert link in (support.ROOT / "README.md").read_text()
 
 
 def test_the_wheel_made_from_the_sdist_is_the_one_made_from_what_git_holds(release, tmp_path):
