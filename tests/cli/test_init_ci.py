@@ -23,6 +23,11 @@ SYSTEMS = {"github.yml": ".github", "gitlab.yml": ".gitlab-ci.yml", "Jenkinsfile
 A_FILE = {"url": "file:///somewhere/tollgate.whl", "archive_info": {}}
 
 
+@pytest.fixture(autouse=True)
+def _without_a_name(monkeypatch):
+    monkeypatch.setattr(ci, "_repository", lambda: "https://github.com/OWNER/tollgate")
+
+
 def repository(root, *systems, lock="package-lock.json", folder=".", url=A_FILE, secrets=()):
     for name in systems:
         (root / SYSTEMS[name]).mkdir() if name == "github.yml" else (root / SYSTEMS[name]).touch()
@@ -158,6 +163,17 @@ def test_where_tollgate_comes_from_is_marked_as_guessed_unless_pip_knows_it(tmp_
     github = ci.files(tmp_path, tmp_path, "stock", (), had)[ci.PLACES["github.yml"]]
     assert "guessed" not in github
     assert f"uses: acme/gate/.github/actions/tollgate@{commit}\n" in github
+
+
+def test_a_package_that_names_its_repository_leaves_nothing_to_guess(tmp_path, monkeypatch):
+    monkeypatch.setattr(ci, "_repository", lambda: "https://github.com/acme/gate")
+    files = repository(tmp_path, *SYSTEMS)
+    assert not [text for text in files.values() if "guessed" in text or "OWNER" in text]
+    github = files[ci.PLACES["github.yml"]]
+    assert f"uses: acme/gate/.github/actions/tollgate@v{VERSION}\n" in github
+    release = f"https://github.com/acme/gate/releases/download/v{VERSION}"
+    for name in ("gitlab.yml", "Jenkinsfile"):
+        assert f"{release}/tollgate-{VERSION}-py3-none-any.whl" in files[ci.PLACES[name]]
 
 
 @pytest.mark.parametrize("url", ["https://me:word@host/t.whl", "https://host/t.whl?key=1"])

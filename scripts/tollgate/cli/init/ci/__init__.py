@@ -3,7 +3,8 @@
 The templates run a service called `meadow` in a folder `pasture`; what stands in braces is a word
 of a shell, and a folder before `/reports/` begins a pattern of files. Each is written so that YAML,
 Groovy, the shell and GitHub's expressions give the name back, whatever it is. Where Tollgate comes
-from is known if pip had it from a URL; otherwise the line is marked as guessed.
+from is known if pip had it from a URL, or the package names its repository; otherwise the line is
+marked as guessed.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def files(
     install = " ".join(it for it in INSTALLERS.get(lock, ()) if it != "--prefer-offline")
     if direct_url is None:
         direct_url = metadata.distribution("tollgate").read_text("direct_url.json")
-    source = _known(direct_url or "{}")
+    source = _released(_repository()) | _known(direct_url or "{}")
     version = metadata.version("tollgate")
     texts = {}
     for name in in_use(repository):
@@ -155,6 +156,22 @@ def _with_secrets(text: str, secrets: Sequence[str]) -> str:
     for line in text.splitlines(keepends=True):
         lines += [line.replace("SECRET", it) for it in secrets] if "SECRET" in line else [line]
     return "".join(it for it in lines if secrets or it != "    env:\n")
+
+
+def _repository() -> str:
+    """The address of Tollgate's own repository, as the package's metadata have it."""
+    lines = metadata.metadata("tollgate").get_all("Project-URL", ())
+    return dict(line.split(", ", 1) for line in lines)["Repository"]
+
+
+def _released(url: str) -> dict[str, str]:
+    """What stands for a guess of a template, where the repository that releases Tollgate has a
+    name."""
+    repository = urlsplit(url).path.strip("/")
+    if repository == _REPOSITORY:
+        return {}
+    wheel = f"{url}/releases/download/vVERSION/{_WHEEL}"
+    return {f"{_REPOSITORY}/": f"{repository}/", _WHEEL: wheel}
 
 
 def _known(direct_url: str) -> dict[str, str]:
