@@ -126,9 +126,11 @@ def test_an_archive_of_the_release_that_was_changed_is_not_made_up_for_by_maven(
     assert "has the SHA-256" in done.stderr
 
 
-def test_a_package_that_names_no_repository_needs_maven(package):
+@pytest.mark.parametrize("url", [None, "Repository, {}/OWNER/tollgate", "Homepage, {}/a/b"])
+def test_a_package_that_names_no_repository_needs_maven(package, server, url):
+    package.describe(url and url.format(server.url))
     assert package.provide().returncode == 0
-    assert package.installed() == ["made-by"]
+    assert (package.installed(), server.asked) == (["made-by"], [])
 
 
 def test_a_package_that_names_no_repository_says_that_maven_is_missing(package):

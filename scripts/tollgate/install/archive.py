@@ -70,9 +70,9 @@ def released() -> str | None:
         return None
     pairs = (text.partition(", ") for text in package.get_all("Project-URL") or ())
     urls = {label.lower(): url for label, _, url in pairs}
-    if not (repository := urls.get("repository")) or not pinned():
+    repository = urls.get("repository", "").rstrip("/")
+    if not repository or "/OWNER/" in repository or not pinned():  # OWNER: nobody has a name yet
         return None
-    repository = repository.rstrip("/")
     return RELEASE.format(repository=repository, version=package["Version"], name=name())
 
 
