@@ -8,6 +8,7 @@ import support
 from support import command, run_folder
 from tollgate.base.exit_codes import ExitCode
 from tollgate.base.paths import SUITE
+from tollgate.cli import cli
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
@@ -165,3 +166,13 @@ def test_a_misspelt_command_is_refused_with_the_nearest():
     code, out, said = command.tollgate("jugde", "reports/latest")
     assert (code, out) == (1, "")
     assert said == "tollgate: 'jugde' is no command: did you mean 'judge'?\n"
+
+
+@pytest.mark.parametrize(("words", "source"), [((), None), (("--from", "x.tar"), "x.tar")])
+def test_an_installation_takes_jmeter_from_the_archive_that_is_named(
+    tollgate, monkeypatch, words, source
+):
+    asked = []
+    monkeypatch.setattr(cli.assemble, "provide", asked.append)
+    assert tollgate("install", *words) == (0, "", "")
+    assert asked == [source]

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import support
-from tollgate.cli.doctor import finding, machine, show
+from tollgate.cli.doctor import finding, installed, machine, show
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.targets import leftovers, lock
 from tollgate.targets.pm2 import declared_apps
@@ -137,8 +137,39 @@ def test_a_node_that_is_too_old_is_told_with_its_version_and_not_asked_for_ports
 def test_without_anything_on_the_path_each_tool_is_told():
     done = doctor(PATH="/nowhere", JAVA_HOME="")
     assert (done.returncode, done.stderr) == (1, "")
-    for what in ("Node", "npm", "Java", "Maven", "Python"):
+    for what in ("Node", "npm", "Java", "Python"):
         assert told(done, what)[0] == FAIL
+
+
+def test_maven_is_not_asked_for_once_jmeter_is_installed(path_with):
+    done = doctor(PATH=path_with(*(name for name in TOOLS if name != "mvn")))
+    there = "no `mvn` that runs on PATH: not needed, for JMeter is installed"
+    assert told(done, "Maven") == [OK, there, ""]
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "todo"),
+    [
+        (None, FAIL, "install Maven 3.8 or later, or {}"),
+        (
+            "https://host/x.tar",
+            WARN,
+            "none is needed where https://host/x.tar can be fetched; else install Maven 3.8 or "
+            "later, or {}",
+        ),
+    ],
+)
+def test_before_that_it_is_needed_where_no_archive_can_be_had(
+    path_with, tmp_path, monkeypatch, url, status, todo
+):
+    monkeypatch.setenv("PATH", path_with(*TOOLS[:3], "sort", mvn="Apache Maven 3.6.3"))
+    monkeypatch.setenv("TOLLGATE_HOME", str(tmp_path / "empty"))
+    monkeypatch.delenv("JMETER_HOME", raising=False)
+    monkeypatch.setattr(installed.archive, "released", lambda: url)
+    [maven] = [it for it in installed.prerequisites() if it.what == "Maven"]
+    archive = "give JMeter as an archive: `tollgate install --from FILE`"
+    assert (maven.status, maven.todo) == (status, todo.format(archive))
+    assert maven.found.startswith("3.6.3 (")
 
 
 def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path):

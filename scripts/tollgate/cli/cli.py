@@ -18,7 +18,7 @@ tollgate plan -SERVICE [-KIND]          write the plan that such a run would hav
 tollgate gui PLAN                       open a plan in JMeter's window
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
-tollgate install                        install JMeter and PM2, which `run` does by itself
+tollgate install [--from ARCHIVE]       install JMeter and PM2, which `run` does by itself
 tollgate doctor [-KIND]                 what is in the way of such a run on this machine
 """
 
@@ -97,6 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("run", help="run the suite of this folder: tollgate run --help")
     installing = commands.add_parser("install", help="install JMeter and PM2 if they are missing")
+    installing.add_argument(
+        "--from",
+        dest="source",
+        metavar="ARCHIVE",
+        help="take JMeter from this file, folder or URL, whose SHA-256 is checked; by default from "
+        "Tollgate's release, or by Maven where there is none",
+    )
     installing.set_defaults(command=_install)
     judging = commands.add_parser("judge", help="judge an archived run again")
     judging.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
@@ -123,8 +130,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _install(_arguments: argparse.Namespace) -> int:
-    assemble.provide()
+def _install(arguments: argparse.Namespace) -> int:
+    assemble.provide(arguments.source)
     if (paths.SUITE / paths.RUN_FILE).is_file():
         run.lay_out_schema()
     return 0

@@ -18,6 +18,7 @@ FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTHONOPTIMIZE")
 def bzt() -> None:
     """The command `bzt`."""
     _begin("bzt")
+    _find_java()
     from tollgate.cli.bzt import main
 
     main()
@@ -27,6 +28,7 @@ def tollgate() -> None:
     """The command `tollgate`."""
     _begin("tollgate")
     _go_to_suite()
+    _find_java()
     if sys.argv[1:2] == ["run"]:
         from tollgate.cli import run
 
@@ -68,6 +70,12 @@ def _go_to_suite() -> None:
     except OSError as problem:
         sys.exit(f"tollgate: -C {sys.argv[2]}: {problem.strerror}")
     del sys.argv[1:3]
+
+
+def _find_java() -> None:
+    from tollgate.install import java  # which looks where the suite is
+
+    java.adopt()
 
 
 def _end(name: str) -> None:

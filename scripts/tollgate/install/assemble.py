@@ -22,33 +22,40 @@ from typing import Any
 from tollgate.base import paths
 from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
-from tollgate.install import tools
+from tollgate.install import archive, tools
 
-#: Both fill the folder in which they are called, with what they find in the folder named last.
+#: Each fills the folder in which it is called; this with what it finds in the folder named last.
 NPM = 'cp "$0"/*.json . && exec npm ci --ignore-scripts --no-audit --no-fund --loglevel=error'
-COMMANDS = {
-    tools.JMETER: ("/bin/sh", str(tools.JMETER / "lay-out")),
-    tools.NODE: ("/bin/sh", "-c", NPM, str(tools.NODE)),
-}
+PM2 = ("/bin/sh", "-c", NPM, str(tools.NODE))
+BY_MAVEN = ("/bin/sh", str(tools.JMETER / "lay-out"))
+BY_ARCHIVE = (sys.executable, "-m", "tollgate.install.archive")
 
 
 class InstallError(UserError):
     """One line: what can't be installed, why, and what to do."""
 
 
-def provide() -> None:
+def provide(source: str | None = None, *, may_fetch: bool = True) -> None:
     """Assemble JMeter and the Node packages where they are missing; check a JMETER_HOME of the
-    user's own. Says on standard error what it does. Raises InstallError."""
+    user's own. Says on standard error what it does. Raises InstallError.
+
+    source: of the archive of JMeter, a file, a folder or a URL. Without one, JMeter is taken from
+    the release if it `may_fetch` that and there is one, and made by Maven otherwise.
+    """
     own = os.environ.get("JMETER_HOME")
     if own:
         _check(Path(own))
+    if source and tools.JMETER not in _missing(own):
+        _say(f"JMeter is in {tools.jmeter_home()} already: {archive.shown(source)} is not read")
     if not _missing(own):
         return
+    commands = {tools.NODE: PM2, tools.JMETER: _jmeter(source, may_fetch)}
     try:
         place = paths.cache() / "tools"
         place.mkdir(parents=True, exist_ok=True)
         with _lock(place / "lock") as lock:
-            _assemble(_missing(own), lock)  # again: another start may have done it
+            # Again: another start may have done it.
+            _assemble({place: commands[it] for it, place in _missing(own).items()}, lock)
     except OSError as problem:
         raise InstallError(
             f"{paths.cache()} can't be written: {problem.strerror}; set TOLLGATE_HOME"
@@ -61,6 +68,15 @@ def _missing(own_jmeter: str | None) -> dict[Path, Path]:
     if not own_jmeter:
         places[tools.JMETER] = tools.assembled_jmeter()
     return {sources: place for sources, place in places.items() if not place.exists()}
+
+
+def _jmeter(source: str | None, may_fetch: bool) -> Sequence[str]:
+    """The command that makes JMeter."""
+    if source:
+        return *BY_ARCHIVE, source if archive.is_url(source) else str(Path(source).absolute())
+    if may_fetch and (url := archive.released()):
+        return *BY_ARCHIVE, url, "or-by-maven"
+    return BY_MAVEN
 
 
 def _check(home: Path) -> None:
@@ -83,16 +99,17 @@ def _lock(file: Path) -> Iterator[int]:
         yield opened.fileno()
 
 
-def _assemble(missing: dict[Path, Path], lock: int) -> None:
-    """All at once, for they wait for the network most of the time."""
-    if not missing:
+def _assemble(commands: dict[Path, Sequence[str]], lock: int) -> None:
+    """All at once, for they wait for the network most of the time. commands: by what they make."""
+    if not commands:
         return
-    _check_prerequisites()
+    _check_prerequisites(by_maven=BY_MAVEN in commands.values())
     running = {}
     try:
-        for sources, place in missing.items():
-            _say(f"installing {place.name} in {place.parent}")
-            running[place] = _begin(COMMANDS[sources], place, lock)
+        for place, command in commands.items():
+            source = f" from {archive.shown(command[3])}" if command[:3] == BY_ARCHIVE else ""
+            _say(f"installing {place.name} in {place.parent}{source}")
+            running[place] = _begin(command, place, lock)
         for place, process in running.items():
             log = _beside(place, "log")
             if process.wait():
@@ -111,7 +128,9 @@ def _begin(command: Sequence[str], place: Path, lock: int) -> subprocess.Popen[A
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir()
     with _beside(place, "log").open("w") as log:
-        return spawn(command, growing, None, log, pass_fds=[lock])
+        # An archive's is no tool's of others: what it says there, the user is to see.
+        stderr = None if command[:3] == BY_ARCHIVE else subprocess.STDOUT
+        return spawn(command, growing, None, log, stderr=stderr, pass_fds=[lock])
 
 
 def _beside(place: Path, ending: str) -> Path:
@@ -121,12 +140,14 @@ def _beside(place: Path, ending: str) -> Path:
 def _reason(log: Path) -> str:
     """The first line that names an error, or the last one."""
     lines = [it.strip() for it in log.read_text(errors="replace").splitlines() if it.strip()]
-    errors = [it for it in lines if "ERR" in it or it.startswith(("npm error ", "lay-out: "))]
-    return (errors or lines[-1:] or ["it printed nothing"])[0]
+    ours = ("npm error ", "lay-out: ", "archive: ")
+    errors = [it for it in lines if "ERR" in it or it.startswith(ours)]
+    return (errors or lines[-1:] or ["it printed nothing"])[0].removeprefix("archive: ")
 
 
-def _check_prerequisites() -> None:
-    script = f'. "$0"; python="{sys.executable}"; check_prerequisites'
+def _check_prerequisites(*, by_maven: bool) -> None:
+    without = "" if by_maven else "without_maven=yes; "
+    script = f'. "$0"; python="{sys.executable}"; {without}check_prerequisites'
     command = ["/bin/sh", "-c", script, str(tools.PREREQUISITES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -139,6 +160,6 @@ def _say(line: str) -> None:
 
 if __name__ == "__main__":
     try:
-        provide()
+        provide(may_fetch=False)  # a clone is for those who have Maven
     except InstallError as problem:
         sys.exit(f"tollgate: {problem}")

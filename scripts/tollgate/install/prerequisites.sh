@@ -38,17 +38,35 @@ java_command() {
   if [ -n "${JAVA_HOME:-}" ]; then echo "$JAVA_HOME/bin/java"; else echo java; fi
 }
 
-# Calls a command with NAME COMMAND LEAST VERSION of each prerequisite; VERSION is empty where the
+# Each calls a command with NAME COMMAND LEAST VERSION of a prerequisite; VERSION is empty where the
 # command isn't found or says none.
-for_each_prerequisite() {
+about_java() {
   java=$(java_command)
+  "$1" Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
+}
+
+about_maven() {
+  "$1" Maven mvn 3.8 "$(found mvn && version_of mvn --version)"
+}
+
+for_each_prerequisite() {
   "$1" Node node 20 "$(found node && version_of node --version)"
   "$1" npm npm 8 "$(found npm && version_of npm --version)"
-  "$1" Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
-  "$1" Maven mvn 3.8 "$(found mvn && version_of mvn --version)"
+  about_java "$1"
+  [ -n "${without_maven:-}" ] || about_maven "$1"
   "$1" Python "$python" 3.10 "$(found "$python" && version_of "$python" --version)"
 }
 
+# Says on one line what is missing, and ends with 1 then, of what one of the above is about.
+check_one() {
+  "$1" require
+  [ -z "$missing" ] && return
+  # shellcheck disable=SC2086
+  echo $missing
+  exit 1
+}
+
+# Where `without_maven` is set, JMeter is not made by Maven but taken as an archive.
 check_prerequisites() {
   for_each_prerequisite require
   found "$python" && { "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing

@@ -22,6 +22,8 @@ PREREQUISITES = SOURCES / "prerequisites.sh"
 JMETER, NODE = SOURCES / "jmeter", SOURCES / "node"
 #: Says of a JMeter of the user's own what is wrong with it.
 JMETER_CHECK = JMETER / "check"
+#: The SHA-256 and the name of the archive that scripts/dev/jmeter-archive makes of a JMeter home.
+JMETER_ARCHIVE = SOURCES / "jmeter-archive.sha256"
 
 
 def jmeter_home() -> Path:
@@ -31,7 +33,12 @@ def jmeter_home() -> Path:
 
 def assembled_jmeter() -> Path:
     """The JMeter home in the cache."""
-    return _folder(JMETER, f"jmeter-{jmeter_version()}")
+    return paths.cache() / "tools" / jmeter_name()
+
+
+def jmeter_name() -> str:
+    """Of a JMeter home that is made from these sources: its version, and their checksum."""
+    return f"jmeter-{jmeter_version()}-{_checksum(JMETER)}"
 
 
 def jmeter_version() -> str:
@@ -43,7 +50,7 @@ def jmeter_version() -> str:
 def node_folder() -> Path:
     """The folder in the cache that holds node_modules."""
     versions = json.loads((NODE / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    return _folder(NODE, f"pm2-{versions['pm2']}")
+    return paths.cache() / "tools" / f"pm2-{versions['pm2']}-{_checksum(NODE)}"
 
 
 def node_package(name: str) -> Path:
@@ -60,10 +67,6 @@ def pm2() -> Path:
 def _checksum(sources: Path) -> str:
     files = sorted(it for it in sources.rglob("*") if it.is_file())
     return hashlib.sha256(b"".join(it.read_bytes() for it in files)).hexdigest()[:10]
-
-
-def _folder(sources: Path, name: str) -> Path:
-    return paths.cache() / "tools" / f"{name}-{_checksum(sources)}"
 
 
 def missing() -> Iterator[str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from importlib import metadata
+from itertools import starmap
 from pathlib import Path
 
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
-from tollgate.install import tools
+from tollgate.install import archive, tools
 from tollgate.install.tools import JMETER_CHECK, PREREQUISITES, jmeter_home
 from tollgate.record import environment
 
@@ -24,6 +26,7 @@ show() { printf '%s\\t%s\\t%s\\t%s\\n' "$@"; }
 for_each_prerequisite show
 """
 _INSTALL = "run `tollgate install`"
+_FROM = "give JMeter as an archive: `tollgate install --from FILE`"
 
 
 def look() -> list[Diagnosis]:
@@ -39,7 +42,7 @@ def prerequisites() -> list[Diagnosis]:
     if not rows:
         silent = f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}"
         return [Diagnosis(FAIL, "tools", silent)]
-    return [_prerequisite(*row) for row in rows]
+    return [_without_maven(it) if it.what == "Maven" else it for it in starmap(_prerequisite, rows)]
 
 
 def _prerequisite(name: str, command: str, least: str, version: str) -> Diagnosis:
@@ -48,6 +51,18 @@ def _prerequisite(name: str, command: str, least: str, version: str) -> Diagnosi
         return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
     status = OK if _numbers(version) >= _numbers(least) else FAIL
     return Diagnosis(status, name, f"{version} ({place})", todo)
+
+
+def _without_maven(maven: Diagnosis) -> Diagnosis:
+    """Maven makes JMeter where no archive is taken, and after that nothing needs it."""
+    if maven.status == OK:
+        return maven
+    if tools.runs(jmeter_home() / "bin" / "jmeter"):
+        return Diagnosis(OK, "Maven", f"{maven.found}: not needed, for JMeter is installed")
+    if url := archive.released():
+        todo = f"none is needed where {url} can be fetched"
+        return Diagnosis(WARN, "Maven", maven.found, f"{todo}; else {maven.todo}, or {_FROM}")
+    return replace(maven, todo=f"{maven.todo}, or {_FROM}")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
