@@ -90,6 +90,11 @@ class Parts:
     weights: Mapping[str, float]
 
     @property
+    def slugs(self) -> dict[str, str]:
+        """The slug of each label, by the label and by itself."""
+        return {name: each.slug for each in self.requests for name in (each.label, each.slug)}
+
+    @property
     def has_passes(self) -> bool:
         """Whether an arrival of some label sends several requests, one after the other."""
         return any(len(it.samples) > 1 for it in self.requests)
