@@ -92,8 +92,7 @@ def plan_text(files: Iterable[str]) -> str:
     template = Template(_PLAN.read_text("utf-8"), autoescape=True, trim_blocks=True)
     hashes = ((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents)
     samplers = [(FACTS, f"${{__P({machine.FACTS})}}"), *hashes]
-    text: str = template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK)
-    return text
+    return str(template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK))
 
 
 def hash_of(content: bytes) -> str:

@@ -58,22 +58,15 @@ class Levels:
     """Of an interval that nothing adjusts."""
 
     def estimate(
-        self,
-        criterion: Criterion,
-        value: float,
-        samples: int,
-        interval: Callable[[float], Interval],
+        self, criterion: Criterion, value: float, samples: int, at: Callable[[float], Interval]
     ) -> Estimate:
-        """A value with what each level gives. interval: makes it at a confidence of both ends."""
-        held = interval(1 - 2 * self.hold)
-        far = held if self.fail == self.hold else interval(1 - 2 * self.fail)
-        return Estimate(
-            value,
-            samples,
-            interval=held,
-            fail_bound=far.low if criterion.condition[0] == ">" else far.high,
-            unadjusted=held if self.plain == self.hold else interval(1 - 2 * self.plain),
-        )
+        """A value with what each level gives. at: makes its interval at a confidence of both
+        ends."""
+        interval = at(1 - 2 * self.hold)
+        far = interval if self.fail == self.hold else at(1 - 2 * self.fail)
+        plain = interval if self.plain == self.hold else at(1 - 2 * self.plain)
+        bound = far.low if criterion.condition[0] == ">" else far.high
+        return Estimate(value, samples, interval=interval, fail_bound=bound, unadjusted=plain)
 
 
 @dataclass(frozen=True)

@@ -39,16 +39,9 @@ INCONCLUSIVE: Final = "INCONCLUSIVE"
 INVALID: Final = "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
 ORDER: tuple[VerdictName, ...] = (PASS, INCONCLUSIVE, FAIL, INVALID)
+_Time = Literal["response time", "service time", "time to first byte", "connect time"]
 #: What a criterion's value is of.
-Basis = Literal[
-    "samples",
-    "response time",
-    "service time",
-    "time to first byte",
-    "connect time",
-    "looks",
-    "trials",
-]
+Basis = Literal["samples", _Time, "looks", "trials"]
 #: The basis of what counts from the moment at which a request was meant to be sent.
 RESPONSE_TIME: Final = "response time"
 #: That of what was seen of workers rather than of samples.
