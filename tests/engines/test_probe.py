@@ -71,12 +71,11 @@ def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
         end = start + numbers_of.uniform(0, 3)
         seen = end + numbers_of.uniform(0.1, 30)
         not_yet = end + numbers_of.uniform(-2, 0) if looks else before
-        looks.append((not_yet, seen, int(start + ahead_ms), int(end + ahead_ms)))
+        looks.append(probe.Sample(not_yet, seen, int(start + ahead_ms), int(end + ahead_ms)))
         now = max(seen, end)
     low, high = probe.bounds(looks)
     assert low <= ahead_ms <= high
     assert high - low < 60
-    assert all(it != it for it in probe.bounds([(1.0, 2.0, 1, 1)]))
 
 
 def test_the_plan_asks_for_the_facts_each_file_and_the_clock():
@@ -95,14 +94,17 @@ def rows(*given):
         text = io.StringIO()
         csv.writer(text, lineterminator="").writerow([1000 + 10 * at, 0, label, message, thread])
         made.append(text.getvalue())
-    return [(990.0 + 10 * at, 992.0 + 10 * at, line) for at, line in enumerate(made)]
+    return [probe.Line(990.0 + 10 * at, 992.0 + 10 * at, line) for at, line in enumerate(made)]
 
 
 def test_answers_are_put_down_to_the_host_that_gave_them():
-    thread = f"{HOSTS[0]}-ask 1-1"
-    first, second = probe._answers(
+    thread, other = (f"{host}-ask 1-1" for host in HOSTS)
+    answered = probe._answers(
         rows(
             (thread, probe.FACTS, FACTS.to_text()),
+            (other, probe.FACTS, FACTS.to_text()),
+            *[(other, probe.DATA, "abc")] * 2,
+            (other, probe.CLOCK, ""),
             (thread, probe.DATA, "abc"),
             (thread, probe.DATA, probe.hash_of(b"**ERR**")),
             (thread, probe.CLOCK, ""),
@@ -110,13 +112,15 @@ def test_answers_are_put_down_to_the_host_that_gave_them():
             (thread, probe.CLOCK, ""),
         ),
         HOSTS,
+        2,
         500.0,
     )
+    assert [*answered] == [HOSTS[0]]  # nothing says what the other's clock shows
+    first = answered[HOSTS[0]]
     assert first.facts == FACTS
     assert first.began_s == 0.502
     assert first.hashes == ["abc", None]
     assert abs(first.offset_ms) <= first.uncertainty_ms
-    assert second.facts is None
 
 
 FAILED = f"ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat "

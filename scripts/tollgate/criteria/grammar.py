@@ -23,6 +23,8 @@ from tollgate.criteria.subjects import (
     CONDITIONS,
     LATENCY_SLOPE,
     WORKER_SUBJECTS,
+    Condition,
+    Unit,
     read_condition,
     read_label,
     read_subject,
@@ -115,10 +117,10 @@ class Criterion:
     subject: str
     percentile: float | None
     label: str
-    condition: str
+    condition: Condition
     threshold: float
     is_percent: bool
-    unit: str
+    unit: Unit
     logic: str | None
     timeframe_s: int | None
     stop: bool
@@ -165,7 +167,7 @@ class Criterion:
 
     def violates(self, value: float) -> bool:
         """Whether a run of this value fails."""
-        return bool(CONDITIONS[self.condition](value, self.threshold))
+        return CONDITIONS[self.condition](value, self.threshold)
 
     @property
     def can_stop_early(self) -> bool:

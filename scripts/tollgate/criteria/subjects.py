@@ -38,22 +38,27 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
-from typing import Literal, overload
+from typing import Final, Literal, overload
 
 from tollgate.base.text import closest
 from tollgate.stats.response_codes import NAMES as CLASSES
 from tollgate.stats.response_codes import PREFIX, class_of
 
+Condition = Literal["<", "<=", "=", ">", ">="]
+#: Of results.
+Unit = Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min", "/s"]
 WORKER = "worker"
 CPU_PER_REQUEST = "cpu-per-request"
 MIB = 1024**2
 SLOPE = "-slope"
 #: Units of slopes in results: of the workers' memory, and of a percentile.
-MEMORY_SLOPE, LATENCY_SLOPE = "MB/min", "ms/min"
+MEMORY_SLOPE: Final = "MB/min"
+LATENCY_SLOPE: Final = "ms/min"
 #: The unit in results of each of the workers' subjects.
-WORKER_SUBJECTS = {
+WORKER_SUBJECTS: dict[str, Unit] = {
     "rss-slope": MEMORY_SLOPE,
     "time-left": "min",
     "rss": "MB",
@@ -63,12 +68,19 @@ WORKER_SUBJECTS = {
     "loop-delay-p95": "ms",
     "restarts": "count",
 }
-CAPACITY, RATE = "capacity", "/s"
+CAPACITY = "capacity"
+RATE: Final = "/s"
 #: Each as a function of value and limit, which is true where the run fails.
-CONDITIONS = {"<": lt, "<=": le, "=": eq, ">": gt, ">=": ge}
+CONDITIONS: dict[Condition, Callable[[float, float], bool]] = {
+    "<": lt,
+    "<=": le,
+    "=": eq,
+    ">": gt,
+    ">=": ge,
+}
 # Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
 # succ, fail or concurr, so that `fails` and `failing` work and so would `failover`.
-SUBJECTS = {
+SUBJECTS: dict[str, tuple[Unit, tuple[str, ...]]] = {
     "avg-rt": ("ms", ("avg-rt",)),
     "avg-lt": ("ms", ("avg-lt",)),
     "avg-ct": ("ms", ("avg-ct",)),
@@ -127,7 +139,7 @@ class Subject:
     set for rc<pattern>."""
 
     name: str
-    unit: str
+    unit: Unit
     percentile: float | None = None
     pattern: str | None = None
 
@@ -215,10 +227,12 @@ def _check_class(text: str, mask: str) -> None:
     raise ValueError("subject", text, problem, step)
 
 
-def read_condition(value: object) -> str:
+def read_condition(value: object) -> Condition:
+    """The condition of that sign. Raises ValueError."""
     text = "=" if value == "==" else str(value or "")
-    if text in CONDITIONS:
-        return text
+    for condition in CONDITIONS:
+        if condition == text:
+            return condition
     turned = {"=<": "<=", "=>": ">="}.get(text)
     step = f"did you mean '{turned}'?" if turned else f"known are {', '.join(CONDITIONS)}"
     raise ValueError("condition", text, "unknown", step)

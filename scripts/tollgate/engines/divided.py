@@ -21,12 +21,14 @@ _PLAN = "plan"
 
 @dataclass(frozen=True)
 class RemoteEngine:
-    """An engine. share: its record, with its host as JMeter calls it. answer: what it said of
-    itself, and its clock against the controller's. parts: by execution."""
+    """An engine."""
 
     share: ShareRecord
+    """Its record, with its host as JMeter calls it."""
     answer: Answer
+    """What it said of itself, and its clock against the controller's."""
     parts: dict[str, EnginePart]
+    """By execution."""
 
     def record(self, manifest: Manifest, folder: Path) -> Manifest:
         """The engine's own: all moments are of its clock, as its samples are."""
@@ -44,7 +46,9 @@ class RemoteEngine:
                 exported=None,  # the controller has exported the samples of all
                 bytes=None,
                 sha256=None,
-                **self._by_its_clock(planned, "began", "ended", "stop_requested_at"),
+                began=self._by_its_clock(planned.began),
+                ended=self._by_its_clock(planned.ended),
+                stop_requested_at=self._by_its_clock(planned.stop_requested_at),
             )
             seal(execution, folder)
             executions.append(execution)
@@ -56,13 +60,12 @@ class RemoteEngine:
             watching=None,
             watched_sha256={},  # the controller has watched them
             share=self.share,
-            **self._by_its_clock(manifest, "interrupted_at", "stopped_at"),
+            interrupted_at=self._by_its_clock(manifest.interrupted_at),
+            stopped_at=self._by_its_clock(manifest.stopped_at),
         )
 
-    def _by_its_clock(self, record: object, *names: str) -> dict[str, float | None]:
-        moments = {name: getattr(record, name) for name in names}
-        ahead_s = self.answer.offset_ms / 1000
-        return {name: at if at is None else at + ahead_s for name, at in moments.items()}
+    def _by_its_clock(self, moment: float | None) -> float | None:
+        return None if moment is None else moment + self.answer.offset_ms / 1000
 
 
 def divide(manifest: Manifest, run: Path, remotes: Sequence[RemoteEngine]) -> Manifest:
@@ -87,11 +90,11 @@ def divide(manifest: Manifest, run: Path, remotes: Sequence[RemoteEngine]) -> Ma
             EngineRecord(
                 folder=folder,
                 sha256=digest(run / folder / NAME),
-                host=it.answer.host,
-                offset_ms=round(it.answer.offset_ms, 1),
-                uncertainty_ms=round(it.answer.uncertainty_ms, 1),
+                host=remote.answer.host,
+                offset_ms=round(remote.answer.offset_ms, 1),
+                uncertainty_ms=round(remote.answer.uncertainty_ms, 1),
             )
-            for folder, it in own.items()
+            for folder, remote in own.items()
         ],
     )
     if foreign and not whole.problem:

@@ -62,8 +62,8 @@ def make_keystore(path: Path = KEYSTORE) -> None:
     command += ["-keystore", str(growing), "-storepass", PASSWORD]
     done = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o077)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
-        raise EngineError(f"keytool could not make the key: {said[-1]}")
+        lines = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
+        raise EngineError(f"keytool could not make the key: {lines[-1]}")
     growing.replace(path)
 
 

@@ -46,7 +46,7 @@ def part_of(
     if shared and how == SPLIT:
         raise ShareError(
             f"{shared[0].title} names its file without a property, so that all engines would "
-            f"send its rows: write ${{__P(NAME,{shared[0].file.name})}} as its file name"
+            f"send its rows: write ${{__P(NAME,{shared[0].path.name})}} as its file name"
         )
     return EnginePart(
         whole,

@@ -12,14 +12,14 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
-import math
 import re
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Template
 
@@ -49,18 +49,41 @@ _HINTS = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Answer:
-    """What an engine answered. hashes: of the files asked for, in order, None where it can't read
-    one. offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong.
-    began_s: when its first sample was seen, in s from the start of the JMeter that asked."""
+    """What an engine answered."""
 
     host: str
-    facts: machine.Facts | None = None
-    hashes: list[str | None] = field(default_factory=list)
-    offset_ms: float = math.nan
-    uncertainty_ms: float = math.inf
+    facts: machine.Facts
+    hashes: Sequence[str | None]
+    """Of the files asked for, in order, None where it can't read one."""
+    offset_ms: float
+    """Of its clock against this one, ahead above 0."""
+    uncertainty_ms: float
+    """By how much the offset may be wrong."""
     began_s: float = 0.0
+    """When its first sample was seen, in s from the start of the JMeter that asked."""
+
+
+class Line(NamedTuple):
+    """A line that JMeter wrote, and the moments (epoch ms) at which it was not yet seen and was."""
+
+    before_ms: float
+    seen_ms: float
+    text: str
+
+
+class Sample(NamedTuple):
+    """A sample of an engine, between two moments of this clock (epoch ms)."""
+
+    before_ms: float
+    """It was not yet seen."""
+    seen_ms: float
+    start_ms: int
+    """By the engine's clock."""
+    end_ms: int
+    label: str = CLOCK
+    message: str = ""
 
 
 def plan_text(files: Iterable[str]) -> str:
@@ -69,7 +92,7 @@ def plan_text(files: Iterable[str]) -> str:
     template = Template(_PLAN.read_text("utf-8"), autoescape=True, trim_blocks=True)
     hashes = ((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents)
     samplers = [(FACTS, f"${{__P({machine.FACTS})}}"), *hashes]
-    return template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK)
+    return str(template.render(group=_GROUP, samplers=samplers, clocks=CLOCKS, clock=CLOCK))
 
 
 def hash_of(content: bytes) -> str:
@@ -94,34 +117,32 @@ def ask(hosts: Sequence[str], address: str, files: Collection[str], folder: Path
         *("-Jjmeterengine.nongui.port=0", "-Jjmeter.exit.check.pause=0"),
     ]
     began_ms = time.time() * 1000
-    with (folder / "engines.out").open("w") as out:
-        streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT}
-        with subprocess.Popen(command, cwd=folder, **streams) as process:
-            try:
-                lines = _followed(process, samples, 1 + len(hosts) * (1 + len(files) + CLOCKS))
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(END_S)
-            finally:
-                process.kill()  # unless it has ended
-    answers = _answers(lines, hosts, began_ms)
-    silent = [
-        it.host
-        for it in answers
-        if not it.facts or len(it.hashes) < len(files) or math.isnan(it.offset_ms)
-    ]
+    with (
+        (folder / "engines.out").open("w") as out,
+        subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            lines = _followed(process, samples, 1 + len(hosts) * (1 + len(files) + CLOCKS))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+        finally:
+            process.kill()  # unless it has ended
+    answers = _answers(lines, hosts, len(files), began_ms)
+    silent = [host for host in hosts if host not in answers]
     if silent:
         raise machine.EngineError(_why(silent, log))
-    return answers
+    return [answers[host] for host in hosts]
 
 
-def _followed(process: subprocess.Popen, path: Path, count: int) -> list[tuple[float, float, str]]:
-    """Each line, and the moments at which it was not yet seen and was seen (epoch ms), until there
-    are so many, or it has ended."""
-    found: list[tuple[float, float, str]] = []
+def _followed(process: subprocess.Popen[bytes], path: Path, count: int) -> list[Line]:
+    """The lines of a growing file, until there are so many, or the process has ended."""
+    lines: list[Line] = []
     deadline = time.monotonic() + PATIENCE_S
     rest, before, file = "", time.time() * 1000, None
     try:
-        while time.monotonic() < deadline and len(found) < count:
+        while time.monotonic() < deadline and len(lines) < count:
             is_over = process.poll() is not None
             now = time.time() * 1000
             if file is None and path.is_file():
@@ -130,7 +151,7 @@ def _followed(process: subprocess.Popen, path: Path, count: int) -> list[tuple[f
             if text:
                 seen = time.time() * 1000
                 *whole, rest = (rest + text).split("\n")
-                found += [(before, seen, line) for line in whole]
+                lines += [Line(before, seen, text) for text in whole]
             elif is_over:
                 break
             before = now
@@ -138,48 +159,56 @@ def _followed(process: subprocess.Popen, path: Path, count: int) -> list[tuple[f
     finally:
         if file:
             file.close()
-    return found
+    return lines
 
 
 def _answers(
-    lines: Sequence[tuple[float, float, str]], hosts: Sequence[str], began_ms: float
-) -> list[Answer]:
-    found = {host: Answer(host) for host in hosts}
-    clocks: dict[str, list[tuple[float, float, int, int]]] = {host: [] for host in hosts}
-    names = next(csv.reader(line for *_, line in lines), [])
-    for before, seen, line in lines[1:]:
-        row = dict(zip(names, next(csv.reader([line]), []), strict=False))
+    lines: Sequence[Line], hosts: Sequence[str], files: int, began_ms: float
+) -> dict[str, Answer]:
+    """By host, of those that have answered all they were asked. files: how many they were asked
+    for. began_ms: when the JMeter that asks was started."""
+    samples: dict[str, list[Sample]] = {host: [] for host in hosts}
+    names = next(csv.reader(line.text for line in lines), [])
+    for before_ms, seen_ms, text in lines[1:]:
+        row = dict(zip(names, next(csv.reader([text]), []), strict=False))
         host = row.get("threadName", "").partition(f"-{_GROUP} ")[0]
-        if host not in found:
-            continue
-        answer, message = found[host], row["responseMessage"]
-        if row["label"] == FACTS:
-            answer.facts = machine.Facts.of_text(message, f"engine {host}: ")
-            answer.began_s = (seen - began_ms) / 1000
-        elif row["label"] == DATA:
-            answer.hashes.append(None if message == _UNREAD_HASH else message)
-        else:
-            start = int(row["timeStamp"])
-            clocks[host].append((before, seen, start, start + int(row["elapsed"])))
-    for host, looks in clocks.items():
-        low, high = bounds(looks)
-        found[host].offset_ms, found[host].uncertainty_ms = (low + high) / 2, abs(high - low) / 2
-    return [*found.values()]
+        if host in samples:
+            start_ms = int(row["timeStamp"])
+            end_ms, words = start_ms + int(row["elapsed"]), (row["label"], row["responseMessage"])
+            samples[host].append(Sample(before_ms, seen_ms, start_ms, end_ms, *words))
+    answers = (_answer(host, mine, began_ms) for host, mine in samples.items())
+    return {each.host: each for each in answers if each and len(each.hashes) >= files}
 
 
-def bounds(looks: Sequence[tuple[float, float, int, int]]) -> tuple[float, float]:
-    """The least and the most by which an engine's clock can be ahead, in ms.
+def _answer(host: str, samples: Sequence[Sample], began_ms: float) -> Answer | None:
+    """None of an engine that has not said who it is, or what its clock shows."""
+    who = next((sample for sample in samples if sample.label == FACTS), None)
+    clocks = [sample for sample in samples if sample.label == CLOCK]
+    if who is None or len(clocks) < 2:
+        return None
+    hashes = [sample.message for sample in samples if sample.label == DATA]
+    low_ms, high_ms = bounds(clocks)
+    return Answer(
+        host,
+        facts=machine.Facts.of_text(who.message, f"engine {host}: "),
+        hashes=[None if text == _UNREAD_HASH else text for text in hashes],
+        offset_ms=(low_ms + high_ms) / 2,
+        uncertainty_ms=abs(high_ms - low_ms) / 2,
+        began_s=(who.seen_ms - began_ms) / 1000,
+    )
 
-    looks: of each sample, in order, the moments of this clock at which it was not yet seen and was
-    seen, and its start and end by the engine's. A sample ends before it is seen, and the next one
-    starts after it was written down, which was after it had not yet been seen. Whole milliseconds
-    are cut off of the engine's. (nan, nan) for no two samples.
+
+def bounds(samples: Sequence[Sample]) -> tuple[float, float]:
+    """The least and the most by which an engine's clock can be ahead, in ms, from two samples or
+    more in their order.
+
+    A sample ends before it is seen, and the next one starts after it was written down, which was
+    after it had not yet been seen. Whole milliseconds are cut off of the engine's clock.
     """
-    if len(looks) < 2:
-        return math.nan, math.nan
-    low = max(end - seen for _, seen, _, end in looks)
-    high = min(later[2] + 1 - earlier[0] for earlier, later in pairwise(looks))
-    return low, high
+    low_ms = max(sample.end_ms - sample.seen_ms for sample in samples)
+    pairs = pairwise(samples)
+    high_ms = min(later.start_ms + 1 - earlier.before_ms for earlier, later in pairs)
+    return low_ms, high_ms
 
 
 def _why(silent: Sequence[str], log: Path) -> str:
@@ -189,7 +218,7 @@ def _why(silent: Sequence[str], log: Path) -> str:
     blocks = re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M)
     errors = [" ".join(it.split()) for it in blocks if " ERROR " in it or " WARN " in it]
     host = next((it for it in silent if any(it in block for block in errors)), silent[0])
-    for block in sorted(errors, key=lambda it: host not in it):
+    for block in sorted(errors, key=lambda error: host not in error):
         for pattern, hint in _HINTS.items():
             if re.search(pattern, block):
                 return f"engine {host}: {hint}"
@@ -210,24 +239,24 @@ def check(
         wrong += [f"engine {answer.host}: {problem}"] if problem else []
     if wrong:
         raise machine.EngineError("; ".join(wrong))
-    return sorted(answers, key=lambda it: it.facts.number)
+    return sorted(answers, key=lambda answer: answer.facts.number)
 
 
 def _problems(
     answer: Answer,
-    of: int,
-    known: Mapping[int, str],
+    engines: int,
+    hosts: Mapping[int, str],
     here: machine.Facts,
     files: Mapping[str, Mapping[int, str]],
 ) -> Iterator[str]:
-    """known: the hosts that are asked for already, by their numbers."""
+    """engines: how many there should be. hosts: those that were looked at before, by their
+    numbers."""
     facts, again = answer.facts, "and start it again"
-    if facts.of != of:
-        yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"
-    elif facts.number in known:
-        yield (
-            f"it and {known[facts.number]} were started as {facts.number}/{facts.of}: renumber one"
-        )
+    place = f"{facts.number}/{facts.of}"
+    if facts.of != engines:
+        yield f"it was started as {place}, and ENGINES names {engines}"
+    elif facts.number in hosts:
+        yield f"it and {hosts[facts.number]} were started as {place}: renumber one"
     if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
         way = "ahead" if answer.offset_ms > 0 else "behind"
         yield f"its clock is {abs(answer.offset_ms) / 1000:.1f} s {way}: set it by NTP"

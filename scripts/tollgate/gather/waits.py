@@ -15,13 +15,15 @@ from tollgate.gather.samples import ExecutionSamples
 from tollgate.judge.facts import LabelData
 from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import groups_before, is_done
-from tollgate.samples.threads import Key, read_sent, thread_samples
+from tollgate.samples.threads import Key, Thread, read_sent, thread_samples
 from tollgate.schedule.model import Unanswered
 from tollgate.schedule.omission import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.schedule.threads import closed_groups, senders
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
+#: By the places in plan.groups of those that they may be of: what came of threads, by their names.
+LoopingThreads = Mapping[tuple[int, ...], Mapping[str, Thread]]
 #: In the place of a response code.
 NO_ANSWER = "no answer before the load was ended"
 #: Seconds without a sample that need no reason.
@@ -31,11 +33,12 @@ SILENCE_S = 1.0
 @dataclass(frozen=True)
 class Waits:
     """The labels of an execution with requests that its threads waited for in vain, or could not
-    send for it, among its failures. problems: why these are not known."""
+    send for it, among its failures."""
 
     labels: Mapping[Key, LabelData] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    """Why these requests are not known."""
 
 
 def waits_at_end(samples: ExecutionSamples, interrupted: bool) -> Waits:
@@ -50,12 +53,12 @@ def waits_at_end(samples: ExecutionSamples, interrupted: bool) -> Waits:
         return Waits(labels, problems=_silence(samples))
     notes, ended_ms = [], ended * 1000
     end = LoadEnd(ended_ms, ended_ms, planned.ended_by_force)
-    for groups, omitted in _omitted_by_group(samples, end):
+    for group, omitted in _omitted_by_group(samples, end):
         for key, extra in _failures(samples, omitted):
             data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=extra.width))
             labels[key] = _added(data, extra)
         if omitted.requests:
-            notes.append(_note(samples, groups[0], omitted, ended_ms))
+            notes.append(_note(samples, group, omitted, ended_ms))
     return Waits(labels, tuple(notes))
 
 
@@ -76,48 +79,46 @@ def waits_at_look(samples: ExecutionSamples, to_s: float, seen_s: float) -> list
 
 def _omitted_by_group(
     samples: ExecutionSamples, end: LoadEnd
-) -> Iterator[tuple[list[ThreadGroup], OmittedRequests]]:
-    """Of the thread groups in closed loops. Nobody knows which threads wait, so that each counts
-    that was silent for longer than any answer had taken."""
+) -> Iterator[tuple[ThreadGroup, OmittedRequests]]:
+    """The requests that threads in closed loops did not send, with a thread group that they may be
+    of. Nobody knows which threads wait, so that each counts that was silent for longer than any
+    answer had taken."""
     plan, labels, origin_ms = samples.context.plan, samples.labels, samples.jtl.origin_ms
     paced = {key for key, data in labels.items() if data.response is None}
-    unfinished, last_ends_s = _looping_threads(samples)
-    for places, threads in unfinished.items():
+    looping = _looping_threads(samples)
+    for places, threads in looping.items():
         groups = [plan.groups[place] for place in places]
-        if any(group.is_setup for group in groups):
+        unfinished = [
+            name
+            for name, thread in threads.items()
+            if not all(is_done(group, thread.samples) for group in groups)
+        ]
+        if not unfinished or any(group.is_setup for group in groups):
             continue
         # A thread that was silent when its time was over may have been so for a service that hangs.
-        due_ms = origin_ms + 1000 * max(_due_s(plan, place, last_ends_s) for place in places)
+        due_ms = origin_ms + 1000 * max(_due_s(plan, place, looping) for place in places)
         own_end = LoadEnd(min(end.ended_ms, due_ms), min(end.seen_ms, due_ms), end.is_lost)
-        sent = read_sent(samples.store, threads, samples.parents) or {}
+        sent = read_sent(samples.store, unfinished, samples.parents) or {}
         keys, pause_ms = _keys(labels, groups), _longest_pause_ms(groups[0])
-        yield groups, correct_coordinated_omission(own_end, sent, keys, paced, pause_ms)
+        yield groups[0], correct_coordinated_omission(own_end, sent, keys, paced, pause_ms)
 
 
-def _looping_threads(
-    samples: ExecutionSamples,
-) -> tuple[Mapping[tuple[int, ...], list[str]], Mapping[int, float]]:
-    """(names of threads in closed loops that may have more to send, by the places of the groups
-    that they may be of; when the last sample of each place ended, in seconds since the start)."""
+def _looping_threads(samples: ExecutionSamples) -> LoopingThreads:
+    """What came of each thread in a closed loop."""
     plan, origin_ms = samples.context.plan, samples.jtl.origin_ms
-    unfinished: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
-    last_ends_s: defaultdict[int, float] = defaultdict(float)
+    looping: defaultdict[tuple[int, ...], dict[str, Thread]] = defaultdict(dict)
     loops = set(closed_groups(plan))
     if not loops:
-        return unfinished, last_ends_s
+        return looping
 
     def is_looping(name: str) -> bool:
         return loops.issuperset(_places(plan, name))
 
     by_name = thread_samples(samples.store, samples.parents, is_looping, origin_ms) or {}
     for name, threads in by_name.items():
-        places = _places(plan, name)
-        for number, thread in threads.items():
-            if not all(is_done(plan.groups[place], thread.samples) for place in places):
-                unfinished[places].append(f"{name}-{number}")
-            for place in places:
-                last_ends_s[place] = max(last_ends_s[place], thread.last_end_s)
-    return unfinished, last_ends_s
+        named = {f"{name}-{number}": thread for number, thread in threads.items()}
+        looping[_places(plan, name)].update(named)
+    return looping
 
 
 def _longest_pause_ms(group: ThreadGroup) -> float:
@@ -132,12 +133,13 @@ def _places(plan: Plan, name: str) -> tuple[int, ...]:
     return tuple(senders(plan, range(len(plan.groups)), name))
 
 
-def _due_s(plan: Plan, place: int, last_ends_s: Mapping[int, float]) -> float:
-    """Until when a group was to send, by its duration; inf for no such. last_ends_s: when the last
-    sample of each place had ended."""
-    group = plan.groups[place]
+def _due_s(plan: Plan, place: int, looping: LoopingThreads) -> float:
+    """Until when a group was to send, by its duration; inf for no such."""
+    group, before = plan.groups[place], {*groups_before(plan, place)}
     length_s = group.duration_s or group.length_s or math.inf
-    begin_s = max((last_ends_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
+    threads_before = (threads for places, threads in looping.items() if before & {*places})
+    ends_s = (thread.last_end_s for threads in threads_before for thread in threads.values())
+    begin_s = max(0.0, max(ends_s, default=0.0))
     return begin_s + (group.delay_s or 0.0) + length_s
 
 

@@ -48,7 +48,7 @@ _ADDRESS = ("host", "port")
 def record_of(run: Path, judged: Judged) -> HistoryRecord | None:
     """None of a run whose values are no measurements: one that is INVALID or was interrupted."""
     verdict, record = judged.verdict, judged.record
-    if verdict.verdict == INVALID or verdict.exit_code == ExitCode.INTERRUPTED:
+    if verdict.verdict == INVALID or ExitCode(verdict.exit_code) == ExitCode.INTERRUPTED:
         return None
     # Of a plan of a user's own, whose execution is called the same whichever it is.
     plan = Path(record.environment.get("variables", {}).get("PLAN", "")).name
@@ -116,7 +116,7 @@ def _setups(run: str, record: manifest.Manifest, latency: str) -> dict[str, str]
     )
     if not plans:  # nothing says that two runs sent the same
         return {}
-    alike: dict[tuple, list[manifest.Execution]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[manifest.Execution]] = defaultdict(list)
     for each in record.executions:
         load = _load(each.properties, run, bool(each.targets))
         plan = Path(each.plan).name

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from tollgate.history.files import in_order
 from tollgate.history.listed import Listed
+from tollgate.history.model import HistoryRecord
 from tollgate.history.series import Execution, Series, comparable, execution, with_steps
 
 #: Runs that a trend looks back on, so that a page stays fast.
@@ -48,6 +49,8 @@ class Trend:
     executions: tuple[Execution, ...]
     runs: tuple[Listed, ...]
     """Oldest first."""
+    records: tuple[HistoryRecord, ...]
+    """Of the runs."""
 
     @property
     def kind(self) -> str:
@@ -57,7 +60,7 @@ class Trend:
     @cached_property
     def lines(self) -> list[Line]:
         """The series of two runs and more."""
-        places = {run.record.id: at for at, run in enumerate(self.runs)}
+        places = {record.id: at for at, record in enumerate(self.records)}
         return [
             Line(each, series, tuple(places[each.runs[at][0].id] for at in series.at))
             for each in self.executions
@@ -69,8 +72,8 @@ class Trend:
 def trends(runs: Iterable[Listed]) -> list[Trend]:
     """All trends of two runs and more, that with the newest run first; the first SHOWN with their
     steps. runs: of any order; those with one record are one."""
-    recorded = {run.record.id: run for run in runs if run.record}
-    records = in_order(run.record for run in recorded.values())
+    recorded = {run.record.id: (run, run.record) for run in runs if run.record}
+    records = in_order(record for _, record in recorded.values())
     alike: dict[tuple[str, ...], list[Execution]] = defaultdict(list)
     for (kind, name), setups in comparable(records).items():
         for setup, pairs in setups.items():
@@ -78,10 +81,11 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
     together = []
     for executions in alike.values():
         ids = {record.id for each in executions for record, _ in each.runs}
-        members = tuple(recorded[record.id] for record in records if record.id in ids)
-        together.append(Trend(tuple(executions), members))
+        members = tuple(record for record in records if record.id in ids)
+        listed = tuple(recorded[record.id][0] for record in members)
+        together.append(Trend(tuple(executions), listed, members))
     together = [trend for trend in together if trend.lines]
-    together.sort(key=lambda trend: (trend.runs[-1].record.began, trend.kind), reverse=True)
+    together.sort(key=lambda trend: (trend.records[-1].began, trend.kind), reverse=True)
     return [*map(_with_steps, together[:SHOWN]), *together[SHOWN:]]
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tollgate.base.text import format_number
 from tollgate.capacity.model import Searched
@@ -29,6 +30,7 @@ from tollgate.judge.verdicts import (
     MACHINE,
     PASS,
     SERVICE,
+    TRIALS,
     BadVerdict,
     CriterionResult,
     FaultName,
@@ -36,8 +38,6 @@ from tollgate.judge.verdicts import (
     invalid,
 )
 
-#: The basis of what the trials of a search say.
-TRIALS = "trials"
 CONFIDENCE = 0.95
 _BY_STATUS: dict[str, tuple[BadVerdict, FaultName]] = {
     "below": (FAIL, SERVICE),
@@ -88,24 +88,25 @@ def capacity_warnings(execution: MeasuredExecution) -> Iterator[str]:
 
 def judge_capacity(criterion: Criterion, searched: Searched) -> CriterionResult:
     """One criterion on the capacity."""
-    return result(criterion, _judged(criterion, searched), CONFIDENCE, TRIALS, 0)
+    judged = result(criterion, _judged(criterion, searched), CONFIDENCE, TRIALS)
+    return replace(judged, low=searched.result.low, high=searched.result.high)
 
 
 def _judged(criterion: Criterion, searched: Searched) -> Judgement:
     capacity = searched.result
     value = math.nan if capacity.estimate is None else capacity.estimate
     low, high = capacity.low, capacity.high
-    estimate = Observation(value, low, high, len(searched.trials))
+    seen = Observation(value, len(searched.trials))
     if capacity.status == "below":
         low, high = 0.0, high or 0.0
     if low is None or high is None:
         reason = f"there is no interval: {capacity.reason}"
-        return Judgement(INCONCLUSIVE, reason, estimate, fault=MACHINE)
+        return Judgement(INCONCLUSIVE, reason, seen, fault=MACHINE)
     ends = criterion.violates(low), criterion.violates(high)
     if all(ends):
-        return Judgement(FAIL, "the whole interval violates the limit", estimate, fault=SERVICE)
+        return Judgement(FAIL, "the whole interval violates the limit", seen, fault=SERVICE)
     if not any(ends):
-        return Judgement(PASS, "", estimate, fault=SERVICE)
+        return Judgement(PASS, "", seen, fault=SERVICE)
     limit = format_number(criterion.threshold)
     reason = f"the interval holds the limit of {limit}/s: allow more time"
-    return Judgement(INCONCLUSIVE, reason, estimate, fault=MACHINE)
+    return Judgement(INCONCLUSIVE, reason, seen, fault=MACHINE)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.criterion import Judgement, rule_over_time
 from tollgate.judge.facts import MeasuredExecution
-from tollgate.judge.observe import Levels, Observation
+from tollgate.judge.observe import Levels
 from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, PASS
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import LEAST_KNOWN, MIN_SECONDS, mean_interval
@@ -52,12 +53,9 @@ def judge_cpu_per_request(
     if not answers or not len(pids):
         return Judgement(INVALID, "no CPU time of the workers is known while they answered")
 
-    def mean(confidence: float) -> Observation:
-        sums = used_ms[measured]
-        interval = mean_interval(measured, n[measured], sums, confidence, has_tail=False)
-        return Observation(float(sums.sum() / answers), interval.low, interval.high, answers)
-
-    estimate = levels.between(criterion, mean)
+    sums = used_ms[measured]
+    interval = partial(mean_interval, measured, n[measured], sums, has_tail=False)
+    estimate = levels.estimate(criterion, float(sums.sum() / answers), answers, interval)
     if len(measured) < MIN_SECONDS:
         reason = (
             f"known of {len(measured) * length} s: at least {MIN_SECONDS * length} s are needed"

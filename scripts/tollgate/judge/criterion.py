@@ -16,11 +16,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tollgate.base.fields import ends
 from tollgate.base.text import duration, format_number
 from tollgate.criteria.grammar import Criterion
+from tollgate.criteria.subjects import Condition
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import (
-    RESPONSE_TIME,
+    NOTHING,
+    Estimate,
     JudgedSamples,
     Levels,
     Observation,
@@ -34,6 +37,8 @@ from tollgate.judge.verdicts import (
     INCONCLUSIVE,
     INVALID,
     PASS,
+    RESPONSE_TIME,
+    Basis,
     CriterionResult,
     FaultName,
     VerdictName,
@@ -41,7 +46,7 @@ from tollgate.judge.verdicts import (
 from tollgate.judge.windows import observe_windows
 from tollgate.schedule.model import Unanswered
 from tollgate.stats.autocorrelation import span
-from tollgate.stats.intervals import FEWEST_FOR_MEAN, MIN_SECONDS, samples_needed
+from tollgate.stats.intervals import FEWEST_FOR_MEAN, MIN_SECONDS, Interval, samples_needed
 from tollgate.stats.percentiles import percentile_by_block
 from tollgate.stats.slope import BLOCKS, FEWEST, trend
 
@@ -57,11 +62,11 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an estimate says of a criterion."""
+    """What was seen says of a criterion."""
 
     verdict: VerdictName
     reason: str
-    estimate: Observation | None = None
+    seen: Observation = NOTHING
     needed: int | None = None
     """Samples that would settle an INCONCLUSIVE."""
     fault: FaultName | None = None
@@ -89,19 +94,19 @@ def judge_criterion(
     if criterion.may_respond and errors and judgement.verdict != INVALID:
         reason = f"{judgement.reason}; {errors} failed samples count too"
         judgement = replace(judgement, reason=reason)
-    return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
+    return result(criterion, judgement, settings.confidence, part.basis)
 
 
 def result(
     criterion: Criterion,
     judgement: Judgement,
     confidence: float,
-    basis: str,
-    samples: int,
+    basis: Basis,
     worker: str | None = None,
 ) -> CriterionResult:
-    """The judgement as a result. samples: how many there were, where there is no estimate."""
-    seen = judgement.estimate or Observation(math.nan, None, None, samples)
+    """The judgement as a result."""
+    seen = judgement.seen
+    estimate = seen if isinstance(seen, Estimate) else None
     window = f" {criterion.logic} {criterion.timeframe_s}s" if criterion.timeframe_s else ""
     return CriterionResult(
         criterion=criterion.text,
@@ -112,10 +117,12 @@ def result(
         condition=criterion.condition,
         limit=criterion.threshold,
         observed=None if math.isnan(seen.value) else seen.value,
-        low=seen.low,
-        high=seen.high,
-        fail_bound=seen.fail_bound,
-        unadjusted_interval=seen.unadjusted,
+        low=estimate.interval.low if estimate else None,
+        high=estimate.interval.high if estimate else None,
+        fail_bound=estimate.fail_bound if estimate else None,
+        unadjusted_interval=(
+            ends(estimate.unadjusted.low, estimate.unadjusted.high) if estimate else None
+        ),
         confidence=confidence,
         samples=seen.samples,
         samples_needed=judgement.needed,
@@ -129,25 +136,26 @@ def result(
     )
 
 
-def rule_exactly(criterion: Criterion, estimate: Observation) -> Judgement:
+def rule_exactly(criterion: Criterion, counted: Observation) -> Judgement:
     """The judgement on a value that was counted."""
-    if criterion.violates(estimate.value):
-        return Judgement(FAIL, _missed_by(estimate.value, criterion.threshold), estimate)
-    return Judgement(PASS, "holds", estimate)
+    if criterion.violates(counted.value):
+        return Judgement(FAIL, _missed_by(counted.value, criterion.threshold), counted)
+    return Judgement(PASS, "holds", counted)
 
 
-def rule(criterion: Criterion, estimate: Observation) -> Judgement | None:
+def rule(criterion: Criterion, estimate: Estimate) -> Judgement | None:
     """The judgement on an estimate, by its interval; None where that holds the limit."""
     if estimate.is_beyond(criterion) and criterion.violates(estimate.fail_bound):
         missed_by = _missed_by(estimate.value, criterion.threshold)
         return Judgement(FAIL, f"{missed_by}, beyond doubt", estimate)
-    if not (criterion.violates(estimate.low) or criterion.violates(estimate.high)):
+    interval = estimate.interval
+    if not (criterion.violates(interval.low) or criterion.violates(interval.high)):
         return Judgement(PASS, "holds, and so does the whole interval", estimate)
     return None
 
 
 def rule_over_time(
-    criterion: Criterion, estimate: Observation, watched_s: float, times_longer: float
+    criterion: Criterion, estimate: Estimate, watched_s: float, times_longer: float
 ) -> Judgement:
     """The judgement on an estimate from watched_s seconds. times_longer: how many times as long a
     measurement would settle on which side of the limit the value is."""
@@ -162,12 +170,14 @@ def rule_over_time(
     return Judgement(INCONCLUSIVE, reason, estimate, needed)
 
 
-def _settled(condition: str) -> str:
+def _settled(condition: Condition) -> VerdictName:
     """The verdict that no lateness can have brought about: it makes times longer."""
     return FAIL if condition.startswith("<") else PASS
 
 
-def decided_by_lateness(condition: str, verdict: str, without: str) -> str | None:
+def decided_by_lateness(
+    condition: Condition, verdict: VerdictName, without: VerdictName
+) -> VerdictName | None:
     """Rule 1: the verdict on a criterion, by the one with all lateness counted in and the one
     without the generator's part. None: the generator is to blame."""
     if verdict == _settled(condition):
@@ -184,7 +194,7 @@ def _by_lateness(criterion: Criterion, judgement: Judgement, without: Judgement)
         return judgement
     if verdict is not None:
         return replace(judgement, verdict=verdict, reason=without.reason, needed=without.needed)
-    value = f"{format_number(without.estimate.value, criterion.threshold)} {criterion.unit}"
+    value = f"{format_number(without.seen.value, criterion.threshold)} {criterion.unit}"
     reason = f"the generator's own lateness decides: without it, it is {value}"
     return replace(judgement, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
 
@@ -220,50 +230,55 @@ def _judged(
     """What the samples alone say of the criterion."""
     if not part.counts.total or part.problem:
         reason = part.problem if part.counts.total else "gave no samples, so nothing was judged"
-        return Judgement(INVALID, reason, Observation(math.nan, None, None, part.counts.total))
-    if criterion.is_latency_slope:
-        return _judged_slope(criterion, part, levels, window)
+        return Judgement(INVALID, reason, Observation(math.nan, part.counts.total))
+    if criterion.is_latency_slope and criterion.percentile is not None:
+        return _judged_slope(criterion, criterion.percentile, part, levels, window)
     if criterion.timeframe_s is None:
-        estimate = observe(criterion, part, levels)
+        seen = observe(criterion, part, levels)
     else:
-        estimate = observe_windows(criterion, part, *window)
-    if math.isnan(estimate.value):
+        seen = observe_windows(criterion, part, *window)
+    if math.isnan(seen.value):
         reason = f"no window of {criterion.timeframe_s} s had samples from end to end"
-        return Judgement(INCONCLUSIVE, reason, estimate)
-    if estimate.low is None:
-        return rule_exactly(criterion, estimate)
-    judgement = rule(criterion, estimate)
-    if judgement and not (judgement.verdict == PASS and math.isinf(estimate.high)):
+        return Judgement(INCONCLUSIVE, reason, seen)
+    if not isinstance(seen, Estimate):
+        return rule_exactly(criterion, seen)
+    judgement = rule(criterion, seen)
+    if judgement and not (judgement.verdict == PASS and math.isinf(seen.interval.high)):
         return judgement
-    reason, needed = _why_unsure(criterion, part, estimate, 1 - 2 * levels.hold)
-    return Judgement(INCONCLUSIVE, reason, estimate, needed)
+    reason, needed = _why_unsure(criterion, part, seen, 1 - 2 * levels.hold)
+    return Judgement(INCONCLUSIVE, reason, seen, needed)
 
 
 def _judged_slope(
-    criterion: Criterion, part: JudgedSamples, levels: Levels, window: tuple[float, float]
+    criterion: Criterion,
+    percentile: float,
+    part: JudgedSamples,
+    levels: Levels,
+    window: tuple[float, float],
 ) -> Judgement:
-    total, p = part.counts.total, criterion.percentile
-    at_s, values, _ = percentile_by_block(part.counts, p, *window, BLOCKS)
+    total = part.counts.total
+    at_s, values, _ = percentile_by_block(part.counts, percentile, *window, BLOCKS)
     per_second = trend(at_s, values, 1 - 2 * levels.hold)
     if per_second is None:
-        block = samples_needed(p)
+        block = samples_needed(percentile)
         reason = (
             f"too few samples for {criterion.subject}: at least {FEWEST} stretches of time with "
             f"{block} each are needed, and there are {len(at_s)}"
         )
-        return Judgement(INCONCLUSIVE, reason, None, max(total + 1, FEWEST * block))
+        needed = max(total + 1, FEWEST * block)
+        return Judgement(INCONCLUSIVE, reason, Observation(math.nan, total), needed)
 
-    def slope(confidence: float) -> Observation:
-        per_minute = trend(at_s, values, confidence).scaled(PER_MIN)
-        return Observation(per_minute.slope, per_minute.low, per_minute.high, total)
+    def interval(confidence: float) -> Interval:
+        per_minute = (trend(at_s, values, confidence) or per_second).scaled(PER_MIN)
+        return Interval(per_minute.low, per_minute.high, math.nan)
 
     longer = per_second.times_longer(criterion.threshold / PER_MIN)
-    estimate = levels.between(criterion, slope)
+    estimate = levels.estimate(criterion, per_second.slope * PER_MIN, total, interval)
     return rule_over_time(criterion, estimate, window[1] - window[0], longer)
 
 
 def _why_unsure(
-    criterion: Criterion, part: JudgedSamples, estimate: Observation, confidence: float
+    criterion: Criterion, part: JudgedSamples, estimate: Estimate, confidence: float
 ) -> tuple[str, int | None]:
     """(reason, samples needed): too short, too few, or too near to the limit."""
     bins, width, n = part.counts.bins, part.counts.width, estimate.samples
@@ -271,8 +286,8 @@ def _why_unsure(
         needed_s = MIN_SECONDS * width
         return f"{span(bins) * width} s of samples: at least {needed_s} s are needed", None
     is_beyond = estimate.is_beyond(criterion)
-    if criterion.percentile is not None and math.isinf(estimate.high) and not is_beyond:
-        needed = samples_needed(criterion.percentile, estimate.deff, confidence)
+    if criterion.percentile is not None and math.isinf(estimate.interval.high) and not is_beyond:
+        needed = samples_needed(criterion.percentile, estimate.interval.deff, confidence)
         # The ranks are whole, so that at the border a sample more can be needed than in theory.
         needed = max(needed, n + 1)
         return f"too few samples for {criterion.subject}: at least {needed} would do", needed
@@ -286,7 +301,7 @@ def _why_unsure(
     return _open(criterion, estimate, f"{needed} samples"), needed
 
 
-def _open(criterion: Criterion, estimate: Observation, needed: str = "") -> str:
+def _open(criterion: Criterion, estimate: Estimate, needed: str = "") -> str:
     """Why an estimate decides nothing. needed: what would settle it, where that is any advice."""
     step = f": about {needed} would settle it" if needed else ""
     if estimate.is_beyond(criterion):
@@ -307,5 +322,5 @@ def _missed_by(observed: float, limit: float) -> str:
 
 def _rounded_up(number: float) -> int:
     """To two digits: an extrapolation is no better than that."""
-    step = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    step: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / step) * step

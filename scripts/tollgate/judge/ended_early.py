@@ -106,12 +106,22 @@ def early_ends(plan: Plan, came: SampledThreads, until_s: float | None = None) -
 
 
 @dataclass(frozen=True)
+class _Shortfall:
+    """What of a thread group ended before its time."""
+
+    line: str
+    is_sure: bool
+    """Whether the plan leaves no other reason for it."""
+
+
+@dataclass(frozen=True)
 class _Group:
-    """The end of one thread group: what the plan states, and what came. The last fields are those
-    of early_ends."""
+    """The end of one thread group: what the plan states, and what came. Its fields are those of
+    early_ends."""
 
     plan: Plan
     place: int
+    """In plan.groups."""
     came: SampledThreads
     until_s: float | None
 
@@ -120,28 +130,28 @@ class _Group:
         if self.stated is None and self.logged is None:
             fault = self._of_unknown_end()
             return EarlyEnds(faults=(fault,) if fault else ())
-        early = self._stopped_or_early()
-        if early is None:
+        shortfall = self._shortfall()
+        if shortfall is None:
             return EarlyEnds()
-        (line, is_sure), cause, excuse = early, self._cause(), self._excuse()
-        if is_sure and (cause or not excuse):
+        cause, excuse = self._cause(), self._excuse()
+        if shortfall.is_sure and (cause or not excuse):
             why = cause or self._last_words()
-            text = f"{line}{why and ': '}{why}; see jmeter.log"
+            text = f"{shortfall.line}{why and ': '}{why}; see jmeter.log"
             return EarlyEnds(faults=(EarlyEnd(text, by_service=bool(cause)),))
         if self._is_never:  # where nothing but that ends the group, it is what the plan says
             return EarlyEnds()
-        return EarlyEnds(doubts=(f"{line}: {excuse or _UNSURE}; see jmeter.log",))
+        return EarlyEnds(doubts=(f"{shortfall.line}: {excuse or _UNSURE}; see jmeter.log",))
 
-    def _stopped_or_early(self) -> tuple[str, bool] | None:
-        """As `_early`, but by JMeter's log where that says how the threads ended."""
-        early = self._early() if self.stated else None
+    def _shortfall(self) -> _Shortfall | None:
+        """By JMeter's log where that says how the threads ended, or else by the samples."""
+        sampled = self._sampled_shortfall() if self.stated else None
         if self.logged and self.came.log:
             stopped, threads = sum(self.logged.values()), sum(self.came.log[self.place].values())
             were_stopped = f"{stopped} of {threads} threads of {self.name} were stopped"
-            return early[0] if early else were_stopped, True
+            return _Shortfall(sampled.line if sampled else were_stopped, is_sure=True)
         if self.logged is not None and not (self.group.stops.flow and self.came.failed):
             return None  # each thread has looped, or its time was over
-        return early
+        return sampled
 
     def _last_words(self) -> str:
         """What JMeter logged last of threads that were stopped; empty for nothing."""
@@ -235,21 +245,22 @@ class _Group:
             return ""
         return f"{' or '.join(dict.fromkeys(ends))} may have ended it"
 
-    def _early(self) -> tuple[str, bool] | None:
-        """(what ended too early, whether that is sure); None for nothing, and for a group without a
-        sample, which schedule/silent.py reports."""
+    def _sampled_shortfall(self) -> _Shortfall | None:
+        """None for nothing, and for a group without a sample, which schedule/silent.py reports."""
         early, unseen = [it for it in self._threads if not self._has_looped(it)], self._unseen()
         if not self._threads or self._due_s <= self._begin_s or not (early or unseen):
             return None
         if self._is_outlived():
-            return self._line(early, unseen), True
+            return _Shortfall(self._line(early, unseen), is_sure=True)
         if self._due_s == math.inf:
-            return self._line(early, unseen), self._is_never or not self.plan.may_ignore
+            is_sure = self._is_never or not self.plan.may_ignore
+            return _Shortfall(self._line(early, unseen), is_sure)
         latest_s = self._due_s - self._margin_s(early)
         early = [it for it in early if it.last_end_s < latest_s]
         if not early and not unseen:
             return None
-        return self._line(early, unseen), is_steady(self.group) and not self.plan.may_ignore
+        is_sure = is_steady(self.group) and not self.plan.may_ignore
+        return _Shortfall(self._line(early, unseen), is_sure)
 
     @cached_property
     def _threads(self) -> list[Thread]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData
+from tollgate.judge.verdicts import RESPONSE_TIME, Basis
+from tollgate.stats.arrays import Ints
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import (
     FEWEST_FOR_MEAN,
@@ -28,9 +31,7 @@ TOTALS_COLUMNS = {
     "bytes": "bytes",
     "concurr": "threads",
 }
-#: The basis of what counts from the moment at which a request was meant to be sent.
-RESPONSE_TIME = "response time"
-BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
+BASES: dict[str, Basis] = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class JudgedSamples:
 
     counts: Counts
     totals: Totals | None
-    basis: str
+    basis: Basis
     problem: str = ""
     """Why nothing can be said of them, and what to do; empty for nothing."""
 
@@ -56,45 +57,52 @@ class Levels:
     plain: float
     """Of an interval that nothing adjusts."""
 
-    def between(self, criterion: Criterion, at: Callable[[float], Observation]) -> Observation:
-        """The estimate with what each level gives. at: makes it at a confidence of both ends."""
-        estimate = at(1 - 2 * self.hold)
-        if estimate.low is None:
-            return estimate
-        far = estimate if self.fail == self.hold else at(1 - 2 * self.fail)
-        plain = estimate if self.plain == self.hold else at(1 - 2 * self.plain)
+    def estimate(
+        self, criterion: Criterion, value: float, samples: int, at: Callable[[float], Interval]
+    ) -> Estimate:
+        """A value with what each level gives. at: makes its interval at a confidence of both
+        ends."""
+        interval = at(1 - 2 * self.hold)
+        far = interval if self.fail == self.hold else at(1 - 2 * self.fail)
+        plain = interval if self.plain == self.hold else at(1 - 2 * self.plain)
         bound = far.low if criterion.condition[0] == ">" else far.high
-        return replace(estimate, fail_bound=bound, unadjusted=(plain.low, plain.high))
+        return Estimate(value, samples, interval=interval, fail_bound=bound, unadjusted=plain)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen of a criterion, in its unit."""
+    """What was seen of a criterion, in its unit: counted, so that it decides by itself."""
 
     value: float
     """NaN where there is none."""
-    low: float | None
-    """Lower end of its interval; None for what was counted, which decides by itself."""
-    high: float | None
     samples: int
     """Requests, or looks at a worker."""
     window: str | None = None
     """The seconds that it is about, `12-22 s`."""
-    deff: float = math.nan
-    """The design effect of the samples."""
-    fail_bound: float | None = None
+
+
+NOTHING = Observation(math.nan, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Observation):
+    """A value that the samples know within an interval."""
+
+    interval: Interval
+    """It decides PASS."""
+    fail_bound: float
     """The bound that decides FAIL."""
-    unadjusted: tuple[float, float] | None = None
+    unadjusted: Interval
     """The interval of a single look at a single estimate."""
 
     def is_beyond(self, criterion: Criterion) -> bool:
         """Whether the whole interval violates the limit."""
-        return criterion.violates(self.low) and criterion.violates(self.high)
+        return criterion.violates(self.interval.low) and criterion.violates(self.interval.high)
 
     def times_longer(self, criterion: Criterion) -> float:
         """How many times the samples would settle it, if the interval narrows by their root."""
         distance = abs(self.value - criterion.threshold)
-        inner = self.high if self.value <= criterion.threshold else self.low
+        inner = self.interval.high if self.value <= criterion.threshold else self.interval.low
         if criterion.violates(self.value):
             inner = self.fail_bound
         return (abs(inner - self.value) / distance) ** 2 if distance else math.inf
@@ -114,10 +122,11 @@ def select(
     responds = bool(may_respond and own and all(data.response is not None for data in own))
     times = (_times(data, responds, without_generator_lateness) for data in own)
     counts = Counts.merged(each.window(*window) for each in times)
+    all_totals = [data.totals for data in own if data.totals is not None]
     totals = None
-    if own and all(data.totals is not None for data in own):
-        totals = Totals.merged(data.totals.window(*window) for data in own)
-    basis = "samples"
+    if own and len(all_totals) == len(own):
+        totals = Totals.merged(each.window(*window) for each in all_totals)
+    basis: Basis = "samples"
     if criterion.is_of_time:
         service = BASES.get(criterion.subject, "service time")
         basis = RESPONSE_TIME if responds else service
@@ -125,10 +134,11 @@ def select(
 
 
 def _times(data: LabelData, responds: bool, without_generator_lateness: bool) -> Counts:
-    if not responds:
+    response = data.response if responds else None
+    if response is None:
         return data.service
     adjusted = data.without_generator_lateness if without_generator_lateness else None
-    return data.response if adjusted is None else adjusted
+    return response if adjusted is None else adjusted
 
 
 def with_unsent(
@@ -164,13 +174,8 @@ def observe(criterion: Criterion, part: JudgedSamples, levels: Levels) -> Observ
     """The criterion's value over all of the part, which is not about a window of it."""
     value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
     if math.isnan(value) or criterion.unit != "ms":
-        return Observation(value, None, None, samples)
-
-    def estimate(confidence: float) -> Observation:
-        interval = _interval(criterion, part, confidence)
-        return Observation(value, interval.low, interval.high, samples, deff=interval.deff)
-
-    return levels.between(criterion, estimate)
+        return Observation(value, samples)
+    return levels.estimate(criterion, value, samples, partial(_interval, criterion, part))
 
 
 def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:
@@ -198,8 +203,8 @@ def hit_mask(criterion: Criterion, counts: Counts) -> np.ndarray:
 
 
 def _total_of(subject: str, totals: Totals | None) -> float:
-    column = totals and getattr(totals, TOTALS_COLUMNS[subject])
-    if column is None or not len(column):
+    column: Ints | None = getattr(totals, TOTALS_COLUMNS[subject], None)
+    if totals is None or column is None or not len(column):
         return math.nan
     if subject == "concurr":
         return float(column.max())
@@ -212,7 +217,7 @@ def _interval(criterion: Criterion, part: JudgedSamples, confidence: float) -> I
         return percentile_interval(counts, criterion.percentile, confidence)
     if counts.total < FEWEST_FOR_MEAN:
         return UNKNOWN
-    if criterion.subject in (FIRST_BYTE, CONNECT):
+    if totals is not None and criterion.subject in (FIRST_BYTE, CONNECT):
         sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
         return mean_interval(totals.bins, totals.n, sums, confidence)
     if criterion.subject == "stdev-rt":

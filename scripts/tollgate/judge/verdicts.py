@@ -22,6 +22,7 @@ from tollgate.base.fields import (
 from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
+from tollgate.criteria.subjects import Condition, Unit
 from tollgate.forecast.model import ForecastResult
 from tollgate.judge.facts import Exported, InterimHistory
 from tollgate.workers.background_cpu import BackgroundCpu
@@ -38,8 +39,15 @@ INCONCLUSIVE: Final = "INCONCLUSIVE"
 INVALID: Final = "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
 ORDER: tuple[VerdictName, ...] = (PASS, INCONCLUSIVE, FAIL, INVALID)
-# The basis of what was seen of workers rather than of samples.
+_Time = Literal["response time", "service time", "time to first byte", "connect time"]
+#: What a criterion's value is of.
+Basis = Literal["samples", _Time, "looks", "trials"]
+#: The basis of what counts from the moment at which a request was meant to be sent.
+RESPONSE_TIME: Final = "response time"
+#: That of what was seen of workers rather than of samples.
 LOOKS: Final = "looks"
+#: That of what the trials of a search for capacity say.
+TRIALS: Final = "trials"
 GENERATOR: Final = "generator"
 SERVICE: Final = "service"
 OPERATOR: Final = "operator"
@@ -78,10 +86,10 @@ class CriterionResult:
     subject: Text
     """What is measured, e.g. `p95`, `fail`, `rc5??`; for all samplers together with its window of
     time behind it."""
-    unit: Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min", "/s"]
+    unit: Unit
     """Unit of observed, limit and interval: milliseconds, percent, a plain count, bytes, users, MB
     of 1024 x 1024 bytes, minutes, a slope per minute, or arrivals a second."""
-    condition: Literal["<", "<=", "=", ">", ">="]
+    condition: Condition
     """The comparison of observed with limit that makes the run fail."""
     limit: Amount
     """The threshold."""
@@ -99,15 +107,7 @@ class CriterionResult:
     that decided."""
     samples_needed: Whole | None
     """About how many samples would settle an INCONCLUSIVE; null where that is not the question."""
-    basis: Literal[
-        "samples",
-        "response time",
-        "service time",
-        "time to first byte",
-        "connect time",
-        "looks",
-        "trials",
-    ]
+    basis: Basis
     """What the values are of: `response time` counts from the intended start, `service time` is
     JMeter's elapsed, `looks` are those at workers, `trials` those of a search for capacity."""
     window: str | None

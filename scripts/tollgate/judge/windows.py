@@ -91,11 +91,11 @@ def observe_windows(
         starts = np.arange(max(0, bins - frame.window + 1))
         ends, values = starts + frame.window, _taken_together(criterion, part, frame)
     if not len(values) or np.isnan(values).all():
-        return Observation(math.nan, None, None, part.counts.total)
+        return Observation(math.nan, part.counts.total)
     worst = int(np.nanargmax(values) if criterion.condition[0] == ">" else np.nanargmin(values))
     low, high = frame.seconds(int(starts[worst])), frame.seconds(int(ends[worst]))
     samples = part.counts.window(low, high).total
-    return Observation(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
+    return Observation(float(values[worst]), samples, window=f"{low}-{high} s")
 
 
 def _held(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -38,7 +39,7 @@ from tollgate.judge.verdicts import (
     Reason,
     invalid,
 )
-from tollgate.stats.intervals import LEAST_KNOWN, MIN_SECONDS, mean_interval
+from tollgate.stats.intervals import LEAST_KNOWN, MIN_SECONDS, Interval, mean_interval
 from tollgate.workers.model import Resources, WorkerEvent, WorkerOutage, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
@@ -90,7 +91,7 @@ def judge_resource(
         watch = _Watch(criterion, resources, shared, *window)
         judged = [(it.worker, own) for it in workers for own in _of_worker(watch, it)]
     worker, judgement = max(judged, key=lambda each: _badness(criterion, each[1]))
-    return result(criterion, judgement, settings.confidence, LOOKS, 0, worker)
+    return result(criterion, judgement, settings.confidence, LOOKS, worker)
 
 
 def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
@@ -106,7 +107,7 @@ def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
 
 
 def _badness(criterion: Criterion, judgement: Judgement) -> tuple[int, float]:
-    value = judgement.estimate.value if judgement.estimate else 0.0
+    value = 0.0 if math.isnan(judgement.seen.value) else judgement.seen.value
     return ORDER.index(judgement.verdict), value if criterion.condition[0] == ">" else -value
 
 
@@ -116,7 +117,7 @@ def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
     elif watch.criterion.subject == "restarts":
         count = restarts(series, watch.resources.outages, watch.to_s)
         looks = int((series.second < watch.to_s).sum())
-        yield rule_exactly(watch.criterion, Observation(float(count), None, None, looks))
+        yield rule_exactly(watch.criterion, Observation(float(count), looks))
     else:
         yield _of_values(watch, series)
 
@@ -134,7 +135,7 @@ def _of_values(watch: _Watch, series: WorkerSeries) -> Judgement:
             reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
         return Judgement(INVALID, reason)
     if subject == "rss":
-        highest = Observation(float(values.max() / MIB), None, None, len(values))
+        highest = Observation(float(values.max() / MIB), len(values))
         judgement = rule_exactly(watch.criterion, highest)
     else:
         judgement = _of_mean(watch, at_s, values)
@@ -153,11 +154,9 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Judgement:
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
 
-    def mean(confidence: float) -> Observation:
-        found = mean_interval(seconds, n, sums, confidence, has_tail=False)
-        return Observation(float(values.mean()), found.low, found.high, len(values))
-
-    estimate = watch.levels.between(criterion, mean)
+    interval = partial(mean_interval, seconds, n, sums, has_tail=False)
+    mean = float(values.mean())
+    estimate = watch.levels.estimate(criterion, mean, len(values), interval)
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
@@ -188,20 +187,23 @@ def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int
     life = grown.life
     time_limit = limit if watch.criterion.subject == "time-left" else None
 
-    def minutes(confidence: float) -> Observation:
-        here = growth(life, confidence) or grown
-        if time_limit is not None:
-            value, low, high = (seconds / 60 for seconds in here.time_left(time_limit))
-        else:
-            trend = here.trend.scaled(MB_PER_MIN)
-            value, low, high = trend.slope, trend.low, trend.high
-        return Observation(value, low, high, len(life.second))
+    def value_and_ends(grown: Growth) -> tuple[float, float, float]:
+        if time_limit is None:
+            trend = grown.trend.scaled(MB_PER_MIN)
+            return trend.slope, trend.low, trend.high
+        value_s, low_s, high_s = grown.time_left(time_limit)
+        return value_s / 60, low_s / 60, high_s / 60
+
+    def interval(confidence: float) -> Interval:
+        _, low, high = value_and_ends(growth(life, confidence) or grown)
+        return Interval(low, high, math.nan)
 
     needed_slope = watch.criterion.threshold / MB_PER_MIN
     if time_limit is not None:
         needed_slope = grown.slope_to_limit(time_limit, watch.criterion.threshold * 60)
     times_longer = grown.trend.times_longer(needed_slope)
-    estimate = watch.levels.between(watch.criterion, minutes)
+    value, *_ = value_and_ends(grown)
+    estimate = watch.levels.estimate(watch.criterion, value, len(life.second), interval)
     judgement = rule_over_time(watch.criterion, estimate, life.length_s, times_longer)
     notes = [judgement.reason]
     if watch.criterion.subject == "rss-slope" and limit:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, ConfigDict, Field, NonNegativeFloat
+from pydantic import AliasChoices, ConfigDict, Field, NonNegativeFloat, with_config
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
@@ -94,10 +94,9 @@ class EngineRecord(TypedDict):
     uncertainty_ms: NotRequired[float]
 
 
+@with_config(ConfigDict(strict=True, extra="allow"))
 class RecordedEnvironment(TypedDict, total=False):
     """Of what runs of any version say of their machine (environment.py), what is read again."""
-
-    __pydantic_config__ = ConfigDict(strict=True, extra="allow")
 
     cpu: str
     cores: int | None

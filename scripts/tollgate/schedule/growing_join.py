@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,25 +33,32 @@ MOST_WAITING = 200_000
 
 @dataclass(frozen=True)
 class Arrived:
-    """Samples in any order, one entry each: when they began (epoch ms), the number of the thread,
-    and a number of the caller's own. Behind a join also when they were due (epoch ms), NaN where no
-    arrival was theirs."""
+    """Samples in any order, one entry each."""
 
     start_ms: Ints
+    """When they began (epoch ms)."""
     thread: Ints
+    """The number of the thread."""
     key: Ints
-    due_ms: Floats | None = None
+    """A number of the caller's own."""
 
-    def at(self, rows: np.ndarray) -> Arrived:
-        due_ms = None if self.due_ms is None else self.due_ms[rows]
-        return Arrived(self.start_ms[rows], self.thread[rows], self.key[rows], due_ms)
+    def at(self, rows: Ints) -> Arrived:
+        """Those of some rows."""
+        return Arrived(self.start_ms[rows], self.thread[rows], self.key[rows])
+
+
+@dataclass(frozen=True)
+class Joined(Arrived):
+    """Samples whose arrivals are known."""
+
+    due_ms: Floats
+    """When they were due (epoch ms), NaN where no arrival was theirs."""
 
     @property
     def lateness_ms(self) -> Ints:
         """From when they were due until they began, in whole milliseconds rounded up and never
         less than 0; 0 where no arrival was theirs."""
-        due_ms = np.nan if self.due_ms is None else np.floor(self.due_ms)
-        late = np.nan_to_num(self.start_ms - due_ms)
+        late = np.nan_to_num(self.start_ms - np.floor(self.due_ms))
         whole: Ints = np.maximum(late, 0).astype(np.int64)
         return whole
 
@@ -61,7 +68,7 @@ NOBODY = Arrived(_NONE, _NONE, _NONE)
 
 
 def gathered(parts: Sequence[Arrived]) -> Arrived:
-    """All of them together, before they are joined."""
+    """All of them together."""
     every = (NOBODY, *parts)
     return Arrived(
         np.concatenate([it.start_ms for it in every]),
@@ -107,7 +114,7 @@ class GrowingJoin:
                 break
         return self._passed
 
-    def add(self, new: Arrived, newest_ms: float) -> Arrived:
+    def add(self, new: Arrived, newest_ms: float) -> Joined:
         """Those of the new samples, and of those that waited, whose arrival is known by now.
         newest_ms: when the answer came that was written last; inf once nothing more is written."""
         if self._open:
@@ -120,7 +127,7 @@ class GrowingJoin:
         self._waiting = waiting.at(np.arange(settled, len(begun)))
         return self._by_order(waiting.at(np.arange(settled)))
 
-    def _by_thread(self, replay: OpenModelArrivals, new: Arrived) -> Arrived:
+    def _by_thread(self, replay: OpenModelArrivals, new: Arrived) -> Joined:
         """Arrival n belongs to the first sample of thread n; those behind it follow that one."""
         new = new.at(np.argsort(new.start_ms, kind="stable"))
         inside = np.flatnonzero((new.thread >= 1) & (new.thread <= len(self._is_seen)))
@@ -147,7 +154,7 @@ class GrowingJoin:
         longest_ms = LONGEST_MS if timeout_ms is None else min(timeout_ms, LONGEST_MS)
         return newest_ms - longest_ms - _WRITTEN_MS
 
-    def _by_order(self, settled: Arrived) -> Arrived:
+    def _by_order(self, settled: Arrived) -> Joined:
         begun = (settled.start_ms - self._origin_ms).astype(np.float64)
         due_ms = np.full(len(begun), np.nan)
         if len(begun):
@@ -160,10 +167,10 @@ class GrowingJoin:
             self._taken += int(event.max(initial=NO_EVENT)) + 1
         return self._joined(settled, due_ms)
 
-    def _joined(self, samples: Arrived, due_ms: Floats) -> Arrived:
+    def _joined(self, samples: Arrived, due_ms: Floats) -> Joined:
         end_s = math.inf if self.schedule.end_s is None else self.schedule.end_s
         self.sent += int(np.count_nonzero(due_ms - self._origin_ms < 1000 * end_s))
-        return replace(samples, due_ms=due_ms)
+        return Joined(samples.start_ms, samples.thread, samples.key, due_ms)
 
     def _events(self, until_s: float) -> Floats:
         """At least the arrivals before then, in ms since the test's start."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from tollgate.plan.model import Plan
 from tollgate.samples.store import Store
-from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, gathered
+from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, Joined, gathered
 from tollgate.schedule.queues import Queue, queues_of
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.arrays import Floats, Ints
@@ -175,12 +175,12 @@ class GrowingSamples(ABC, Generic[Kept]):
             self.series.append(SampleSeries(key, service, response, lateness))
         return self._numbers[key]
 
-    def _note(self, known: Arrived) -> None:
+    def _note(self, joined: Joined) -> None:
         """Take in samples whose arrival is known."""
-        number, elapsed_ms = known.key >> _ELAPSED_BITS, known.key & ((1 << _ELAPSED_BITS) - 1)
-        end_ms, late_ms = known.start_ms + elapsed_ms, known.lateness_ms
-        was_due = ~np.isnan(known.due_ms)
-        begin_ms = np.where(was_due, known.due_ms, known.start_ms)
+        number, elapsed_ms = joined.key >> _ELAPSED_BITS, joined.key & ((1 << _ELAPSED_BITS) - 1)
+        end_ms, late_ms = joined.start_ms + elapsed_ms, joined.lateness_ms
+        was_due = ~np.isnan(joined.due_ms)
+        begin_ms = np.where(was_due, joined.due_ms, joined.start_ms)
         for each in np.unique(number):
             own, series = number == each, self.series[each]
             series.response.keep(begin_ms[own], end_ms[own], (elapsed_ms + late_ms)[own])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
 from tollgate.plan.model import FLOW_CONTROL, Controller, Plan, Sampler, ThreadGroup
@@ -192,22 +193,28 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str
 
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
-    """Return the samplers that can be the first of an arrival, as far as the plan shows: all up to
-    one that nothing lets it leave out. Of a controller that picks one of its children, those that
-    can be the first of each child."""
+    """The samplers that can be the first of an arrival, as far as the plan shows: all up to one
+    that each arrival sends, or to a controller that picks one of its children. Of that one, those
+    that can be the first of each child."""
     firsts: list[Sampler] = []
     for place, sampler in enumerate(samplers):
-        if _is_passed(sampler):
+        if _leaves_nothing(sampler):
             continue
-        deciding = _deciding(sampler)
-        if deciding and all(it.kind in _PICKING for it in deciding):
-            outermost = sampler.controllers.index(deciding[0])
-            picking = sampler.controllers[: outermost + 1]
+        if picking := _picking_around(sampler):
             return (*firsts, *_firsts_of_children(samplers[place:], picking))
         firsts.append(sampler)
-        if not deciding:
+        if not _deciding(sampler):  # each arrival sends it
             break
     return tuple(firsts)
+
+
+def _picking_around(sampler: Sampler) -> tuple[Controller, ...]:
+    """The controllers around a sampler down to the outermost that picks one of its children; none
+    where something else decides on the sampler too."""
+    deciding = _deciding(sampler)
+    if not deciding or any(it.kind not in _PICKING for it in deciding):
+        return ()
+    return sampler.controllers[: sampler.controllers.index(deciding[0]) + 1]
 
 
 def _firsts_of_children(
@@ -216,17 +223,15 @@ def _firsts_of_children(
     """Yield the samplers that can be the first of a child that a controller has picked: an arrival,
     which is a thread of its own, sees the beginning of one. picking: the controllers down to that
     one, in which the first of the samplers is."""
-    certain: set[Sampler | Controller] = set()  # children of which nothing further comes first
-    for sampler in samplers:
-        if sampler.controllers[: len(picking)] != picking:
-            return
-        inside = sampler.controllers[len(picking) :]
-        child = inside[0] if inside else sampler
-        if child in certain or _is_passed(sampler):
+    depth = len(picking)
+    settled: set[Sampler | Controller] = set()  # children with a sampler that each pick sends
+    for sampler in takewhile(lambda inner: inner.controllers[:depth] == picking, samplers):
+        child = sampler.controllers[depth] if sampler.controllers[depth:] else sampler
+        if child in settled or _leaves_nothing(sampler):
             continue
         yield sampler
-        if [it.kind for it in _deciding(sampler)] == [picking[-1].kind]:
-            certain.add(child)
+        if _deciding(sampler) == [picking[-1]]:
+            settled.add(child)
 
 
 def _deciding(sampler: Sampler) -> list[Controller]:
@@ -235,6 +240,6 @@ def _deciding(sampler: Sampler) -> list[Controller]:
     return [it for it in around if it.kind not in _REPEATING]
 
 
-def _is_passed(sampler: Sampler) -> bool:
-    """Whether it is a Flow Control Action without a pause, which leaves nothing."""
+def _leaves_nothing(sampler: Sampler) -> bool:
+    """Whether it is a Flow Control Action without a pause."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0

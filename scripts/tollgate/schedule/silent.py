@@ -24,11 +24,12 @@ _LOOPING = ("ThreadGroup", "SetupThreadGroup")
 
 @dataclass(frozen=True)
 class Silent:
-    """faults: one line for each thread group that had to send and left no sample. doubts: one line
-    for each that left none and may have had a reason, and for each sampler without a sample."""
+    """What of a plan left no sample."""
 
     faults: tuple[str, ...] = ()
+    """One line for each thread group that had to send and left none."""
     doubts: tuple[str, ...] = ()
+    """One line for each that left none and may have had a reason, and for each sampler."""
 
 
 def silent_parts(
@@ -44,35 +45,36 @@ def silent_parts(
     before its time, in seconds; None where it ended by itself.
     """
     scheduled = {place for place, _ in schedules_of(plan)[1]}
-    due = [it for it in _due(plan) if until_s is None or not it.group.is_teardown]
-    unnamed = [it for it in due if not _has_own_label(plan, it, labels)]
+    due = [each for each in _due(plan) if until_s is None or not each.group.is_teardown]
+    without_label = [each for each in due if not _has_own_label(plan, each, labels)]
     # Of a schedule all that was not sent is known and reported.
-    mute = [it for it in unnamed if it.place not in scheduled]
-    seen = _seen(plan, threads()) if mute else set()
-    mute = [it for it in mute if seen is None or it.place not in seen]
+    in_question = [each for each in without_label if each.place not in scheduled]
+    heard = _heard(plan, threads()) if in_question else set()
+    silent = [each for each in in_question if heard is None or each.place not in heard]
     faults, doubts = [], []
-    for silent in mute:
-        label = silent.samplers[0].label.text
-        problem = f"the thread group {silent.group.name!r} left no sample"
-        if seen is not None and _had_to_send(plan, silent, until_s):
+    for each in silent:
+        label = each.samplers[0].label.text
+        problem = f"the thread group {each.group.name!r} left no sample"
+        if heard is not None and _had_to_send(plan, each, until_s):
             faults.append(f"{problem}, and it had to send {label!r}: see jmeter.log for why not")
         else:
             doubts.append(f"{problem}: see jmeter.log if it was to send {label!r}")
-    left_out = {it.place for it in unnamed if it in mute or it.place in scheduled}
-    for sending in due if not plan.may_ignore else ():
-        if sending.place not in left_out:
-            doubts += _without_a_sample(sending, labels)
+    reported = {each.place for each in without_label if each in silent or each.place in scheduled}
+    for each in due if not plan.may_ignore else ():
+        if each.place not in reported:
+            doubts += _without_a_sample(each, labels)
     return Silent(tuple(faults), tuple(dict.fromkeys(doubts)))
 
 
 @dataclass(frozen=True)
 class _Due:
-    """A thread group that is to send, with its place in plan.groups. samplers: those that each of
-    its threads reaches, in their order."""
+    """A thread group that is to send."""
 
     place: int
+    """In plan.groups, which tells it from one that is alike."""
     group: ThreadGroup
     samplers: list[Sampler]
+    """Those that each of its threads reaches, in their order."""
 
 
 def _due(plan: Plan) -> Iterator[_Due]:
@@ -89,7 +91,7 @@ def _has_own_label(plan: Plan, due: _Due, labels: Collection[str]) -> bool:
     return any(not any(other.may_leave(label) for other in others) for label in mine)
 
 
-def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
+def _heard(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
     """Places in plan.groups of those that may have sent in the threads of these names; None where
     some name is of none of them, or may be of all."""
     every = range(len(plan.groups))
@@ -106,14 +108,19 @@ def _had_to_send(plan: Plan, due: _Due, until_s: float | None) -> bool:
         return False
     loops = group.kind in _LOOPING and group.threads and group.loops
     lasts = group.length_s and not group.is_pool and until_s is None
-    if not (loops or lasts):
-        return False
+    had_s = _time_to_send_s(plan, group, until_s)
+    had_time = had_s == math.inf or wait_s(group, due.samplers[0]) < had_s
+    return bool(loops or lasts) and had_time
+
+
+def _time_to_send_s(plan: Plan, group: ThreadGroup, until_s: float | None) -> float:
+    """How long the group's threads had for certain; inf for no end."""
     length_s = group.duration_s or math.inf
-    if until_s is not None:
-        if plan.is_serial or any(other.is_setup for other in plan.groups):
-            return False  # the groups before it may have taken all of the time
-        length_s = min(length_s, until_s - (group.delay_s or 0.0))
-    return length_s == math.inf or wait_s(group, due.samplers[0]) < length_s
+    if until_s is None:
+        return length_s
+    if plan.is_serial or any(other.is_setup for other in plan.groups):
+        return 0.0  # the groups before it may have taken all of the time
+    return min(length_s, until_s - (group.delay_s or 0.0))
 
 
 def _is_hidden(plan: Plan, group: ThreadGroup) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lxml import etree
 
@@ -18,7 +18,7 @@ from tollgate.base.paths import STATE, SUITE
 from tollgate.base.settings import SettingError, unknown, weights
 from tollgate.base.text import closest
 from tollgate.criteria.grammar import is_about
-from tollgate.forecast.model import Followed, Forecast
+from tollgate.forecast.model import Followed, Forecast, ForecastStep, LoadStep
 from tollgate.forecast.read import read_forecast
 from tollgate.service import xml
 from tollgate.service.elements import Parts, parts_of
@@ -32,6 +32,8 @@ _STAYS = ("properties", "variables", "modifications", "criteria", "probes", "tar
 #: What `compare` makes its two sides of.
 _OF_COMPARE = ("app", "install", "build", "link", "answers")
 _OF_WORKERS, _OF_CAPACITY = attrgetter("is_of_workers"), attrgetter("is_of_capacity")
+
+_Step = TypeVar("_Step", ForecastStep, LoadStep)
 
 
 @dataclass(frozen=True)
@@ -81,27 +83,29 @@ class Composed:
         """Whether an arrival of some label sends several requests."""
         return bool(self.parts and self.parts.has_passes)
 
-    @property
-    def slugs(self) -> dict[str, str]:
-        """The slug of each label, by the label and by itself."""
-        return {name: each.slug for each in self.parts.requests for name in (each.label, each.slug)}
-
-    def document(self) -> etree._ElementTree:
-        """The plan to be written. Raises SettingError."""
+    def document(self) -> etree._ElementTree | None:
+        """The plan to be written; None for one of the user's own. Raises SettingError."""
+        if not self.parts:
+            return None
         document, processes = SHAPES[self.shape](self.parts), len(self.service.settings.urls)
         if processes > 1 and self.shape != "compare":
             xml.spread(document, processes)
         return document
 
-    def forecast(self, usual: str | None) -> Forecast:
-        """What the service's load follows, by slugs. usual: the file where it names none. Raises
-        ForecastError."""
-        slugs = self.slugs
-        forecast = read_forecast(self.service.settings.forecast or usual, slugs, self.parts.weights)
+    def forecast(self, usual: str) -> Forecast | None:
+        """What the service's load follows, by slugs; None with a plan of the user's own. usual: the
+        file where the service names none. Raises ForecastError."""
+        if not self.parts:
+            return None
+        path, slugs = self.service.settings.forecast or usual, self.parts.slugs
+        forecast = read_forecast(path, slugs, self.parts.weights)
         return replace(forecast, steps=_renamed(forecast.steps, slugs))
 
     def followed(self, followed: Followed) -> Followed:
-        """A forecast by slugs as the samples show it: by the first request of each arrival."""
+        """A forecast by slugs as the samples show it, by the first request of each arrival; as it
+        is with a plan of the user's own."""
+        if not self.parts:
+            return followed
         firsts = {each.slug: each.samples[0] for each in self.parts.requests}
         followers = dict.fromkeys(name for it in self.parts.requests for name in it.samples[1:])
         path = self.service.settings.forecast or followed.path
@@ -109,7 +113,7 @@ class Composed:
         return replace(followed, path=path, steps=steps, followers=tuple(followers))
 
 
-def _renamed(steps: Sequence[Any], names: Mapping[str, str]) -> tuple[Any, ...]:
+def _renamed(steps: Sequence[_Step], names: Mapping[str, str]) -> tuple[_Step, ...]:
     """Steps of a forecast whose shares have other names."""
     return tuple(
         replace(step, shares={names[name]: share for name, share in step.shares.items()})
@@ -132,23 +136,23 @@ def compose_run(run: ServiceRun) -> tuple[list[Composed], dict[str, Any]]:
     elif run.shape != "compare":  # of the user's own, some of them beside an app
         apps = {name: plan.get("app", None) for name, plan in plans.items()}
         scenarios |= {name: {"target": app} for name, app in apps.items() if app}
-    if run.is_of_one and services[0].parts:
-        settings |= _settings_of_one(services[0], run)
+    if run.is_of_one and (parts := services[0].parts):
+        settings |= _settings_of_one(services[0], parts, run)
     return services, settings
 
 
-def _settings_of_one(composed: Composed, run: ServiceRun) -> dict[str, Any]:
+def _settings_of_one(composed: Composed, parts: Parts, run: ServiceRun) -> dict[str, Any]:
     """Those that change with a service that has nothing beside it: of a kind's criteria those on
     workers apply to any app, and the others name labels of another service; a search for capacity
     has limits in the place of the service's criteria."""
     app, searches = composed.service.settings.app, run.shape == "capacity"
     stated = composed.scenario.get("criteria", [])
-    own = _kept(stated, lambda it: is_about(it, _OF_CAPACITY, searches) == searches)
+    own = _kept(stated, lambda criterion: is_about(criterion, _OF_CAPACITY, searches) == searches)
     of_kind = [
-        _kept(criteria, lambda it: app and is_about(it, _OF_WORKERS, True))
+        _kept(criteria, lambda criterion: bool(app) and is_about(criterion, _OF_WORKERS, True))
         for criteria in run.criteria
     ]
-    searched = {"~of": _searched(composed, run.searched)} if searches else {}
+    searched = {"~of": _searched(parts, run.searched)} if searches else {}
     return {
         "scenarios": {f"~{composed.service.name}": {**composed.scenario, "criteria": own}},
         "$reporting": [{} if it is None else {"~criteria": it} for it in of_kind],
@@ -156,7 +160,7 @@ def _settings_of_one(composed: Composed, run: ServiceRun) -> dict[str, Any]:
     }
 
 
-def _kept(criteria: object, is_kept: Callable[[Any], bool]) -> object:
+def _kept(criteria: object, is_kept: Callable[[object], bool]) -> object:
     """Those of a list that are kept; what is no list, as it is: it is refused later."""
     return [it for it in criteria if is_kept(it)] if isinstance(criteria, list) else criteria
 
@@ -199,16 +203,17 @@ def _plan(service: Service, kind: str, shape: str) -> tuple[Path, Parts | None]:
     return path, None
 
 
-def _searched(composed: Composed, named: object) -> dict[str, float]:
+def _searched(parts: Parts, named: object) -> Mapping[str, object]:
     """All labels by their weights, or those of the service that are named, by weights of their own
     if they have any. What is like no label is that of another service."""
-    slugs, usual = composed.slugs, dict(composed.parts.weights)
-    stated = {} if named is None else weights(named)
+    slugs, usual = parts.slugs, dict(parts.weights)
+    named_weights = {} if named is None else weights(named)
+    stated = {str(name): weight for name, weight in named_weights.items()}
     ours = {slugs[name]: weight for name, weight in stated.items() if name in slugs}
     for name in stated:
         if name not in slugs and (ours or closest(name, slugs)):
-            labels = [each.label for each in composed.parts.requests]
+            labels = [each.label for each in parts.requests]
             raise SettingError(f"modules.capacity.of names {name!r}, {unknown(name, labels)}")
     if not isinstance(named, Mapping):
         ours = {slug: usual[slug] for slug in ours}
-    return ours or usual
+    return ours or {**usual}

@@ -69,8 +69,8 @@ class Labelled:
         """How long its pauses keep a thread, as far as the elements say."""
         steps = [it for each in self.elements for it in each.iter(FLOW_CONTROL)]
         parts = [part for it in steps for part in (it, it.getnext()) if part is not None]
-        given = (it for part in parts for it in part.iter("stringProp", "intProp"))
-        texts = (it.text or "" for it in given if it.get("name") in _PAUSES)
+        props = (it for part in parts for it in part.iter("stringProp", "intProp"))
+        texts = (it.text or "" for it in props if it.get("name") in _PAUSES)
         return sum(float(it) for it in texts if re.fullmatch(r"\d+(\.\d+)?", it)) / 1000
 
 
@@ -88,6 +88,11 @@ class Parts:
     requests: tuple[Labelled, ...]
     rate: float
     weights: Mapping[str, float]
+
+    @property
+    def slugs(self) -> dict[str, str]:
+        """The slug of each label, by the label and by itself."""
+        return {name: each.slug for each in self.requests for name in (each.label, each.slug)}
 
     @property
     def has_passes(self) -> bool:
@@ -153,8 +158,8 @@ def parts_of(service: Service, folder: Path) -> Parts:
 def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:
     """What a sample is called says which request it is of."""
     owners: dict[str, str] = {}
-    for it in requests:
-        for name in it.samples:
+    for request in requests:
+        for name in request.samples:
             if "${" in name:
                 raise SettingError(
                     f"scenarios.{service.name} has the label {name!r}: criteria and weights are of "
@@ -165,9 +170,9 @@ def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:
                     f"scenarios.{service.name} has the label {name!r}, as comparisons call all of "
                     "them together: give it another one"
                 )
-            if owners.setdefault(name, it.label) != it.label:
+            if owners.setdefault(name, request.label) != request.label:
                 raise SettingError(
-                    f"scenarios.{service.name}: {owners[name]!r} and {it.label!r} both send "
+                    f"scenarios.{service.name}: {owners[name]!r} and {request.label!r} both send "
                     f"{name!r}: give one of the two another label"
                 )
 
@@ -199,13 +204,13 @@ class _Builder(JMeterScenarioBuilder):
         super().__init__(self)
         self.request_compiler = RequestCompiler(self)
 
-    def get_scenario(self, requests: list | None = None) -> Scenario:
-        given = BetterDict.from_dict({**self.taurus, "requests": requests or []})
-        return Scenario(self.engine, given)
+    def get_scenario(self, requests: Sequence[Any] = ()) -> Scenario:
+        config = BetterDict.from_dict({**self.taurus, "requests": [*requests]})
+        return Scenario(self.engine, config)
 
     def requests(self, config: Mapping[str, Any]) -> list[etree._Element]:
-        given = _with_json(config, self.taurus.get("headers") or {})
-        parsed = self.get_scenario([given]).get_requests(HierarchicRequestParser)
+        request = _with_json(config, self.taurus.get("headers") or {})
+        parsed = self.get_scenario([request]).get_requests(HierarchicRequestParser)
         return [it for compiled in self.compile_requests(parsed) for it in compiled]
 
 
@@ -223,17 +228,16 @@ def _with_json(step: Any, headers: Mapping[str, Any]) -> Any:
         return [_with_json(it, headers) for it in step]
     if not isinstance(step, Mapping):
         return step
-    found = {
-        key: _with_json(it, headers) if key in ("do", "then", "else") else it
-        for key, it in step.items()
-    }
+    inner = {key: _with_json(step[key], headers) for key in ("do", "then", "else") if key in step}
     own = {**headers, **(step.get("headers") or {})}
     if sends_json(own) and isinstance(step.get("body"), (dict, list)):
-        found["body"] = json.dumps(step["body"], ensure_ascii=False)
-    return found
+        inner["body"] = json.dumps(step["body"], ensure_ascii=False)
+    return {**step, **inner}
 
 
-def _name_files(elements: Iterable[etree._Element], find: Callable, folder: Path) -> None:
+def _name_files(
+    elements: Iterable[etree._Element], find: Callable[[str], str], folder: Path
+) -> None:
     """Name the files of elements, which taurus.yml names from the suite, from a folder. Raises
     TaurusConfigError."""
     for prop in (it for each in elements for it in each.iter("stringProp")):
@@ -256,11 +260,11 @@ def _common(
     timeout_ms = _TIMEOUT_MS if timeout is None else round(1000 * dehumanize_time(timeout))
     encoding = taurus.get("content-encoding") or "UTF-8"
     defaults = xml.plan("target", timeout_ms=timeout_ms, encoding=encoding)
-    found = list(nodes.below_test_plan(defaults))
+    common, data = list(nodes.below_test_plan(defaults)), list[etree._Element]()
     if headers := taurus.get("headers"):
-        found += [JMX._get_header_mgr(headers), etree.Element("hashTree")]
-    made, data = builder.compile_scenario(builder.get_scenario()), []
-    for element, below in zip(made[::2], made[1::2], strict=True):
+        common += [JMX._get_header_mgr(headers), etree.Element("hashTree")]
+    compiled = builder.compile_scenario(builder.get_scenario())
+    for element, below in zip(compiled[::2], compiled[1::2], strict=True):
         if element.tag == _DATA:
             element.append(JMX._string_prop("shareMode", "shareMode.all"))
             element.append(JMX._string_prop("fileEncoding", "UTF-8"))
@@ -268,12 +272,12 @@ def _common(
             if url.get("name") == "Authorization.url":
                 url.text = ""  # of any process of the service
         if element.tag == _DEFAULTS:
-            found[0].extend(it for it in element if it.get("name") in _RESOURCES)
+            common[0].extend(it for it in element if it.get("name") in _RESOURCES)
         else:
             has_file = element.find("stringProp[@name='filename']") is not None
-            (data if has_file else found).extend((element, below))
-    _name_files([*found, *data], builder.engine.find_file, folder)
-    return found, data
+            (data if has_file else common).extend((element, below))
+    _name_files([*common, *data], builder.engine.find_file, folder)
+    return common, data
 
 
 def _labelled(service: Service, request: Request, builder: _Builder, folder: Path) -> Labelled:

@@ -145,28 +145,28 @@ def read_service(name: str, scenario: Mapping[str, Any]) -> Service:
     where = f"scenarios.{name}"
     keys = [it.replace("_", "-") for it in ServiceSettings.__dataclass_fields__]
     # `app: false` takes one away that another file of settings has.
-    said = {it: scenario.get(it, None) for it in keys}
-    given = {key: it for key, it in said.items() if it is not None and it is not False}
-    found = read(ServiceSettings, given, where)
-    _check_place(where, scenario, found)
-    for key, step in _REFUSED.items():
+    stated = ((key, scenario.get(key, None)) for key in keys)
+    own = {key: value for key, value in stated if value is not None and value is not False}
+    settings = read(ServiceSettings, own, where)
+    _check_place(where, scenario, settings)
+    for key, advice in _REFUSED.items():
         if scenario.get(key, None) is not None:
-            raise SettingError(f"{where}.{key} is no setting of a service: {step}")
-    requests = () if found.plans else _requests(where, scenario.get("requests", None))
-    others = {
-        key: it for key, it in scenario.items() if key not in (*keys, "requests", "properties")
-    }
+            raise SettingError(f"{where}.{key} is no setting of a service: {advice}")
+    requests = () if settings.plans else _requests(where, scenario.get("requests", None))
+    ours = {*keys, "requests", "properties"}
+    others = {key: value for key, value in scenario.items() if key not in ours}
     # A copy: Taurus writes into what it reads.
-    return Service(name, found, requests, _plain({**DEFAULTS, **others}), scenario)
+    return Service(name, settings, requests, _plain({**DEFAULTS, **others}), scenario)
 
 
-def _plain(given: Mapping[str, Any]) -> Any:
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of what Taurus reads. YAML knows dates, which are sent as they are written."""
-    return json.loads(json.dumps(given, default=str))
+    copy: dict[str, Any] = json.loads(json.dumps(config, default=str))
+    return copy
 
 
-def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings) -> None:
-    if found.plans and scenario.get("requests", None):
+def _check_place(where: str, scenario: Mapping[str, Any], settings: ServiceSettings) -> None:
+    if settings.plans and scenario.get("requests", None):
         raise SettingError(f"{where} has `plans` and `requests`: keep one of them")
     places = [it for it in ("app", "url", "urls", "target") if scenario.get(it, None)]
     if not places:
@@ -178,30 +178,30 @@ def _check_place(where: str, scenario: Mapping[str, Any], found: ServiceSettings
         raise SettingError(f"{where} has {' and '.join(places)}: keep one of them")
 
 
-def _requests(where: str, given: object) -> tuple[Request, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+def _requests(where: str, stated: object) -> tuple[Request, ...]:
+    if not isinstance(stated, Sequence) or isinstance(stated, str) or not stated:
         raise SettingError(
-            f"{where}.requests is {given!r}: write a list, such as {{label: list, url: /items}}"
+            f"{where}.requests is {stated!r}: write a list, such as {{label: list, url: /items}}"
         )
-    found = [_request(f"{where}.requests.{place}", it) for place, it in enumerate(given)]
-    if not any(it.weight for it in found):
+    requests = [_request(f"{where}.requests.{place}", it) for place, it in enumerate(stated)]
+    if not any(request.weight for request in requests):
         raise SettingError(f"{where}.requests: each weight is 0: give one of them a weight above 0")
     slugs: dict[str, str] = {}
-    for it in found:
-        if it.slug in slugs:
+    for request in requests:
+        label, slug = request.label, request.slug
+        if slug in slugs:
             raise SettingError(
-                f"{where}.requests: the labels {slugs[it.slug]!r} and {it.label!r} are both "
-                f"{it.slug!r} in the names of properties: rename one of them"
+                f"{where}.requests: the labels {slugs[slug]!r} and {label!r} are both {slug!r} in "
+                "the names of properties: rename one of them"
             )
-        slugs[it.slug] = it.label
-    return tuple(it for it in found if it.weight)
+        slugs[slug] = label
+    return tuple(request for request in requests if request.weight)
 
 
-def _request(where: str, given: object) -> Request:
-    config = {"url": given} if isinstance(given, str) else given
-    if not isinstance(config, Mapping):
-        raise SettingError(f"{where} is {given!r}: write a request, such as {{url: /items}}")
-    config = _plain(config)
+def _request(where: str, stated: object) -> Request:
+    if not isinstance(stated, (str, Mapping)):
+        raise SettingError(f"{where} is {stated!r}: write a request, such as {{url: /items}}")
+    config = _plain({"url": stated} if isinstance(stated, str) else stated)
     weight = _weight(where, config.pop("weight", 1))
     fragment = config.pop("include", None)
     label = str(config.get("label") or config.get("transaction") or "")
@@ -228,43 +228,43 @@ def slug_of(label: str) -> str:
     return _NAME.sub("-", label).strip("-.")[:LONGEST_SLUG]
 
 
-def _weight(where: str, given: object) -> float:
+def _weight(where: str, stated: object) -> float:
     try:
-        found = math.nan if isinstance(given, bool) else number(given)
+        weight = math.nan if isinstance(stated, bool) else number(stated)
     except ValueError:
-        found = math.nan
-    if not found >= 0:
-        raise SettingError(f"{where}.weight is {given!r}: write a number of 0 or more, such as 6")
-    return found
+        weight = math.nan
+    if not weight >= 0:
+        raise SettingError(f"{where}.weight is {stated!r}: write a number of 0 or more, such as 6")
+    return weight
 
 
 def _check_steps(where: str, steps: object) -> None:
     """Refuse what means something else here than in Taurus."""
-    for place, it in enumerate(steps if isinstance(steps, list) else []):
-        if not isinstance(it, Mapping):
+    for place, step in enumerate(steps if isinstance(steps, list) else []):
+        if not isinstance(step, Mapping):
             continue
-        for key, step in _BLOCKS.items():
-            if key in it:
-                raise SettingError(f"{where} has `{key}`, which no request can be: {step}")
-        action = it.get("action")
+        for key, advice in _BLOCKS.items():
+            if key in step:
+                raise SettingError(f"{where} has `{key}`, which no request can be: {advice}")
+        action = step.get("action")
         if action is not None and (action != _PAUSE or not place):
             raise SettingError(
                 f"{where} has `action: {action}`, which would end or hold back the load: "
                 "write `action: pause` alone, behind a request"
             )
         for key in ("concurrency", "throughput", "iterations", *_REFUSED):
-            if key in it:
-                raise SettingError(f"{where}.{key} is no setting of a request: {_step(key)}")
-        if re.match("[^/?]*://", str(it.get("url", ""))):
+            if key in step:
+                raise SettingError(f"{where}.{key} is no setting of a request: {_advice(key)}")
+        if re.match("[^/?]*://", str(step.get("url", ""))):
             raise SettingError(
-                f"{where}.url is {it['url']!r}: write a path such as /items; `app` or `url` of the "
-                "service says where it answers"
+                f"{where}.url is {step['url']!r}: write a path such as /items; `app` or `url` of "
+                "the service says where it answers"
             )
         for inner in ("do", "then", "else"):
-            _check_steps(where, it.get(inner))
+            _check_steps(where, step.get(inner))
 
 
-def _step(key: str) -> str:
+def _advice(key: str) -> str:
     return _REFUSED.get(key, "`rate` and `weight` say how often each label is asked")
 
 

@@ -50,7 +50,7 @@ def copies(elements: Iterable[etree._Element]) -> list[etree._Element]:
 def fragment(label: str, elements: Iterable[etree._Element]) -> str:
     """Write the text of a file that has a Test Fragment."""
     document = plan("fragment", label=label, elements=tuple(elements))
-    return etree.tostring(document, encoding="UTF-8", xml_declaration=True).decode()
+    return str(etree.tostring(document, encoding="UTF-8", xml_declaration=True), "utf-8")
 
 
 def spread(document: etree._ElementTree, processes: int) -> None:

@@ -136,7 +136,8 @@ def _shares_of_sums(runs: int, most: int) -> NDArray[np.float64]:
     for rank in range(1, runs + 1):
         # With this rank or without it: NumPy reads all of the right side before it writes.
         ways[1:, rank:] += ways[:-1, :-rank]
-    return ways / ways.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = ways / ways.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _place(level: NDArray[np.float64]) -> tuple[int, int, int]:

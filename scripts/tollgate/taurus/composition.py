@@ -85,9 +85,10 @@ def _run_in_modes(config: BetterDict, composed: Composed, mode: str) -> None:
 def write_plan(composed: Composed) -> None:
     """Write the plan that a service has for a kind of run, unless the user has. Raises
     SettingError."""
-    if not composed.parts:
+    document = composed.document()
+    if document is None:
         return
     composed.plan.parent.mkdir(exist_ok=True)
-    jmx.write(composed.document(), composed.plan)
+    jmx.write(document, composed.plan)
     if absent := plugins.missing([composed.plan], jmeter_home()):
         raise SettingError(f"{composed.plan}: {plugins.advice(absent, jmeter_home())}")

@@ -199,7 +199,7 @@ class Live(Onlooker):
 
     def _sections(self) -> view.Sections:
         self._know_ends()
-        sections = defaultdict(list)
+        sections: defaultdict[str, list[view.Shown]] = defaultdict(list)
         for executor, (context, samples) in self.of.items():
             sections[view.CRITERIA] += self._criteria(executor, context)
             if samples.newest_ms is not None:

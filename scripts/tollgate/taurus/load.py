@@ -207,11 +207,10 @@ class Load(Service):
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
         composed, wanted, found = under_way(self.engine).composed, self.wanted, []
-        if composed and composed.parts:
-            forecast = composed.forecast(wanted.forecast)
-        else:
+        forecast = composed.forecast(wanted.forecast or "") if composed else None
+        if not forecast:
             targets = {name for each in planned for name in self._targets(each)}
-            forecast = read_forecast(wanted.forecast, targets)
+            forecast = read_forecast(wanted.forecast or "", targets)
         for each in planned:
             warmup_s = float(each.properties.get("warmup", 0))
             steps = load_steps(forecast, wanted.factor, wanted.length, wanted.scale, warmup_s)
@@ -263,7 +262,7 @@ class Load(Service):
         planned.scenario.merge({"properties": properties})
         known, wanted = under_way(self.engine), self.wanted
         followed = Followed(str(wanted.forecast), wanted.factor, wanted.scale, steps)
-        if known.composed and known.composed.parts:
+        if known.composed:
             followed = known.composed.followed(followed)
         known.executions[planned.name].forecast = followed
 
