@@ -8,7 +8,7 @@ import pytest
 
 from support import run_folder
 from tollgate.base.processes import SIGNALS, defer_signals, end_by
-from tollgate.report.pages.run import write as run_page
+from tollgate.gather import judged
 from tollgate.taurus import verdict
 from tollgate.taurus.jmeter import InstalledJMeter
 
@@ -17,7 +17,7 @@ class Interrupted(BaseException):
     pass
 
 
-ROOMS = {"seal": verdict.manifest, "gather": run_page.evidence, "judge": run_page}
+ROOMS = {"seal": verdict.manifest, "gather": judged.evidence, "judge": judged}
 ROOMS["write_all"] = verdict.outputs
 
 
