@@ -129,7 +129,7 @@ def test_what_others_took_is_told_with_how_many_seconds_weigh_less(shares, line)
     ("changes", "said"),
     [
         ({"coin": "iteration"}, ""),
-        ({"coin": "thread", "weights": {}}, "once a thread"),
+        ({"coin": "thread", "weights": {}}, "once per thread"),
         ({"left_out": ("new", "newer"), "weights": {}}, "head alone answers new, newer"),
         ({"left_out": ("new",), "weights": {"sum": 3}}, ""),
     ],
