@@ -22,7 +22,7 @@ from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.base.urls import shown
 from tollgate.intake.draft import IntakeError
-from tollgate.intake.notation import DEEPEST, parsed, size_of
+from tollgate.intake.notation import DEEPEST, as_list, as_mapping, parsed, size_of
 from tollgate.intake.reach import LARGEST, text_beside
 from tollgate.intake.source import Source
 
@@ -73,16 +73,6 @@ class Operation:
         return f"{self.method} {self.path}"
 
 
-def as_mapping(given: Any) -> Mapping[str, Any]:
-    """A mapping of a document; many a one has something else in its place."""
-    return given if isinstance(given, Mapping) else {}
-
-
-def as_list(given: Any) -> list[Any]:
-    """A list of a document."""
-    return given if isinstance(given, list) else []
-
-
 class Document:
     """What a source describes. Raises IntakeError for what can't be read as one."""
 
@@ -93,21 +83,23 @@ class Document:
         self._others: dict[str, Any] = {}
         self._others_size, self._others_until = 0, 0.0
         self.version = self._version()
-        if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
+        if not as_mapping(self.root.get("paths")):
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
-        known = Registry(retrieve=lambda uri: Resource.opaque(self._other(uri)))
-        known = known.with_resource(source.uri, Resource.opaque(self.root))
-        self._resolver = known.resolver(source.uri)
+        others: Registry[Any] = Registry(  # type: ignore[call-arg]
+            retrieve=lambda uri: Resource.opaque(self._other(uri))
+        )
+        documents = others.with_resource(source.uri, Resource.opaque(self.root))
+        self._resolver = documents.resolver(source.uri)
 
     def _version(self) -> str:
-        given = str(self.root.get("openapi") or self.root.get("swagger"))
-        found = ".".join(given.split(".")[:2])
-        if found not in _VALIDATORS:
+        stated = str(self.root.get("openapi") or self.root.get("swagger"))
+        version = ".".join(stated.split(".")[:2])
+        if version not in _VALIDATORS:
             raise IntakeError(
-                f"{self.source.name} is of version {given!r}: OpenAPI 3.0 and 3.1 and Swagger 2.0 "
+                f"{self.source.name} is of version {stated!r}: OpenAPI 3.0 and 3.1 and Swagger 2.0 "
                 "can be read"
             )
-        return found
+        return version
 
     @property
     def is_swagger(self) -> bool:
@@ -172,7 +164,7 @@ class Document:
         return replace(operation, described=described, parameters=tuple(named.values()))
 
     def _operation(
-        self, method: str, path: str, common: Any, described: Mapping, item: Mapping, resolver: Any
+        self, method: str, path: str, common: Any, described: Any, item: Any, resolver: Any
     ) -> Operation:
         server = self._server(described, item, self.root)
         # One without a host is at that of the service.
@@ -220,8 +212,8 @@ class Document:
             reference = as_mapping(node).get("$ref")
             if not isinstance(reference, str):
                 return node, resolver
-            found = self._found(reference, resolver, where)
-            node, resolver = found.contents, found.resolver
+            target = self._found(reference, resolver, where)
+            node, resolver = target.contents, target.resolver
         return {}, resolver
 
     def _found(self, reference: str, resolver: Any, where: str) -> Any:
@@ -266,17 +258,16 @@ class Document:
             path = str(self.root.get("basePath") or "").lstrip("/")
             url = f"{scheme}://{host}/{path}" if host else f"/{path}"
         else:
-            named = next(filter(None, (as_list(it.get("servers")) for it in places)), [{}])
-            server = as_mapping(named[0])
+            servers = next(filter(None, (as_list(it.get("servers")) for it in places)), [{}])
+            server = as_mapping(servers[0])
             url = str(server.get("url") or "/").strip()
             variables = as_mapping(server.get("variables"))
-            defaults = {
-                name: str(as_mapping(variable).get("default", ""))
-                for name, variable in variables.items()
-            }
-            parts = re.split(r"\{([^{}]*)\}", url[: _LONGEST_URL + 1])
-            parts[1::2] = [defaults.get(it, f"{{{it}}}")[:_LONGEST_URL] for it in parts[1::2]]
-            url = "".join(parts)
+
+            def filled(name: re.Match[str]) -> str:
+                variable = variables.get(name[1], {"default": name[0]})
+                return str(as_mapping(variable).get("default", ""))[:_LONGEST_URL]
+
+            url = re.sub(r"\{([^{}]*)\}", filled, url[: _LONGEST_URL + 1])
             url = f"//{url}" if _HOST.fullmatch(url) else url
         try:
             if len(url) > _LONGEST_URL:
@@ -312,7 +303,7 @@ def _name_of(parameter: Mapping[str, Any]) -> tuple[str, str]:
     return str(parameter.get("name")), str(parameter.get("in"))
 
 
-class _Handlers(dict):
+class _Handlers(dict[str, Any]):
     """What fetches for openapi-spec-validator, which would do so itself: URIs of every protocol."""
 
     def __init__(self, document: Document) -> None:

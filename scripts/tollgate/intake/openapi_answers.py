@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from tollgate.intake import values
-from tollgate.intake.document import Document, Operation, as_list, as_mapping
+from tollgate.intake.document import Document, Operation
+from tollgate.intake.notation import as_list, as_mapping
 
 JSON = re.compile(r"application/(?:[\w.-]+\+)?json\b.*", re.IGNORECASE)
 _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
