@@ -16,7 +16,7 @@ from lxml import etree
 
 from tollgate.base.text import UserError
 from tollgate.plan.expressions import Expander
-from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.model import FLOW_CONTROL, FRAGMENT
 
 CSV_DATA_SET = "CSVDataSet"
 _SIMPLE = tuple(f"{it}Prop" for it in ("string", "int", "long", "float", "double", "bool"))
@@ -107,6 +107,11 @@ class Element:
         return is_sampler_kind(self.kind)
 
     @property
+    def has_sampler(self) -> bool:
+        """Whether it is one, or has one below it that JMeter runs."""
+        return any(each.is_sampler for each in self.walk())
+
+    @property
     def is_thread_group(self) -> bool:
         return self.kind.endswith("ThreadGroup")
 
@@ -125,7 +130,7 @@ class Element:
         """As walk, without fragments right below it, which run where a controller puts them."""
         yield self
         for child in self.active:
-            if child.kind != "TestFragmentController":
+            if child.kind != FRAGMENT:
                 yield from child.walk()
 
 
@@ -194,16 +199,20 @@ def _texts(node: etree._Element, name: str) -> tuple[str, ...]:
     return tuple(entry.text or "" for entry in entries)
 
 
-def _props(node: etree._Element) -> dict[str, str]:
-    """Collect simple properties, nested ones too, the outermost first.
+def _simple(node: etree._Element) -> Iterator[tuple[etree._Element, str, str]]:
+    """(property, name, text) of each simple property, nested ones too, the outermost first.
 
     Test beans written by old versions hold numbers as <doubleProp><name/><value/></doubleProp>.
     """
-    props: dict[str, str] = {}
     for prop in node.iter(*_SIMPLE):
-        name = prop.get("name") or prop.findtext("name", "")
         text = prop.text if prop.find("value") is None else prop.findtext("value")
-        props.setdefault(name, text or "")
+        yield prop, prop.get("name") or prop.findtext("name", ""), text or ""
+
+
+def _props(node: etree._Element) -> dict[str, str]:
+    props: dict[str, str] = {}
+    for _, name, text in _simple(node):
+        props.setdefault(name, text)
     return props
 
 
@@ -215,9 +224,7 @@ def _pairs(node: etree._Element) -> Iterator[tuple[str, str]]:
 
 
 def _references(node: etree._Element) -> Iterator[tuple[str, str, str]]:
-    for prop in node.iter(*_SIMPLE):
-        text = (prop.text if prop.find("value") is None else prop.findtext("value")) or ""
-        name = prop.get("name") or prop.findtext("name", "")
+    for prop, name, text in _simple(node):
         if "${" in text and not name.endswith("comments"):
             row = f"stringProp[@name='{_ROW_NAMES[name]}']" if name in _ROW_NAMES else "-"
             yield name, prop.getparent().findtext(row, ""), text
@@ -241,9 +248,9 @@ def _fragment(path: Path) -> Element | None:
     """Return what JMeter includes of a file: its first Test Fragment, alone or in a TestPlan."""
     for top in tops(path):
         inside = top.children if top.kind == "TestPlan" else (top,)
-        found = next((e for e in inside if e.kind == "TestFragmentController"), None)
-        if found is not None or top.kind == "TestPlan":
-            return found
+        fragment = next((e for e in inside if e.kind == FRAGMENT), None)
+        if fragment is not None or top.kind == "TestPlan":
+            return fragment
     return None
 
 

@@ -17,6 +17,7 @@ from tollgate.base.text import closest, some_of
 from tollgate.plan.data_files import feed_of, may_be_written
 from tollgate.plan.expressions import ExpandedText, Expander, unknown
 from tollgate.plan.jmx import Element
+from tollgate.plan.model import FRAGMENT
 from tollgate.plan.variables import set_by
 
 #: Elements of JMeter's own, and of well-known plugins, that set no variable but those which set_by
@@ -238,5 +239,5 @@ def _unset_of(
 def _configured(root: Element) -> Iterator[Element]:
     """What is around the thread groups and applies to them; a fragment runs where it is put."""
     for top in root.active:
-        if not top.is_thread_group and top.kind != "TestFragmentController":
+        if not top.is_thread_group and top.kind != FRAGMENT:
             yield from top.walk()

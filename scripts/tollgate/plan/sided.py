@@ -21,8 +21,8 @@ from tollgate.base.urls import Url
 from tollgate.plan import addresses, nodes, sessions
 from tollgate.plan.addresses import NO_HOST, Asked
 from tollgate.plan.expressions import Expander
-from tollgate.plan.inline import put_in_place, put_modules_in_place
-from tollgate.plan.jmx import Element, PlanError, is_sampler_kind, parsed, read_tree, write
+from tollgate.plan.inline import put_in_tree, put_modules_in_place
+from tollgate.plan.jmx import Element, PlanError, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler, ThreadGroup
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of, running_expander_of, set_anew
@@ -76,9 +76,8 @@ def write_sided(
     for the only one that the plan asks. sides: where base's and head's processes answer. usual_ms:
     timeouts where the plan has none. Raises PlanError, one line."""
     root, plan = read_tree(script, properties), read_plan(script, properties)
-    write(parsed(script), target)
-    put_in_place(target, script.parent)
-    document = parsed(target)
+    document = parsed(script)
+    put_in_tree(document, target, script.parent)
     tree = nodes.below_test_plan(document)
     put_modules_in_place(tree)
     _refuse_unfit(root, tree, script)
@@ -231,9 +230,7 @@ def _sessions(
             continue
         threads = group.threads or _threads(each, group, expander)
         if threads < least:
-            has = "none known"
-            if group.is_pool:
-                has = "a pool, of which nobody knows how many"
+            has = "a pool, of which nobody knows how many" if group.is_pool else "none known"
             raise PlanError(
                 f"{plan.path}: {why} outlasts a turn of the threads of {each.name!r}, so that all "
                 f"a thread sends has to go to one side: give the group {least} threads or more, "
@@ -324,7 +321,7 @@ def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Plac
     if others:
         yield f"asked as ever, and not compared: {some_of(sorted(others), _NAMED)}"
     elements = [*root.walk()]
-    samplers = (it for it in elements if is_sampler_kind(it.kind) and it.kind != FLOW_CONTROL)
+    samplers = (it for it in elements if it.is_sampler and it.kind != FLOW_CONTROL)
     foreign = [it.title for it in samplers if not it.kind.startswith("HTTPSampler")]
     if foreign:
         yield f"no HTTP request, and goes where it always goes: {some_of(foreign, _NAMED)}"
