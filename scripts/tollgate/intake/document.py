@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -111,13 +112,11 @@ class Document:
         in use has some. The first ones of a large document, or of one that takes long to check."""
         faults: list[str] = []
         try:
-            with within(_CHECKED_S):
+            with suppress(TimeoutError), within(_CHECKED_S):
                 validator = _VALIDATORS[self.version]
                 checks = type("_Checks", (validator,), {"resolver_handlers": _Handlers(self)})
                 errors = checks(self.root, base_uri=self.source.uri).iter_errors()
                 faults.extend(_fault(it) for it in islice(errors, _MOST_FAULTS))
-        except TimeoutError:
-            pass
         except RecursionError:
             faults.append("the document: what refers to itself in it can't be checked")
         except Exception as problem:  # of several packages
@@ -156,11 +155,12 @@ class Document:
         where = f"paths.{operation.path}"
         # Each by itself: an answer may have more values than are put in place.
         described = {
-            key: self.expanded(it, where, operation.resolver) if key in _PARTS else it
-            for key, it in operation.described.items()
+            key: self.expanded(part, where, operation.resolver) if key in _PARTS else part
+            for key, part in operation.described.items()
         }
         both = [*operation.parameters, *as_list(described.get("parameters"))]
-        named = {_name_of(it): it for it in both if isinstance(it, Mapping)}
+        mappings = [it for it in both if isinstance(it, Mapping)]
+        named = {(str(it.get("name")), str(it.get("in"))): it for it in mappings}
         return replace(operation, described=described, parameters=tuple(named.values()))
 
     def _operation(
@@ -192,9 +192,8 @@ class Document:
         if not isinstance(node, Mapping):
             self._left -= size_of(node) - 1
             return node
-        self._left -= sum(map(size_of, node)) + sum(
-            len(it) for it in node.values() if isinstance(it, list)
-        )
+        lists = (as_list(it) for it in node.values())
+        self._left -= sum(map(size_of, node)) + sum(map(len, lists))
         if (inside and self._left < 0) or depth > DEEPEST:
             return {}
         reference = node.get("$ref")
@@ -258,8 +257,8 @@ class Document:
             path = str(self.root.get("basePath") or "").lstrip("/")
             url = f"{scheme}://{host}/{path}" if host else f"/{path}"
         else:
-            servers = next(filter(None, (as_list(it.get("servers")) for it in places)), [{}])
-            server = as_mapping(servers[0])
+            servers = filter(None, (as_list(it.get("servers")) for it in places))
+            server = as_mapping(next(servers, [{}])[0])
             url = str(server.get("url") or "/").strip()
             variables = as_mapping(server.get("variables"))
 
@@ -297,10 +296,6 @@ def _host(url: str) -> str:
 
 def _fault(error: Any) -> str:
     return f"{'.'.join(map(str, error.absolute_path)) or 'the document'}: {error.message[:120]}"
-
-
-def _name_of(parameter: Mapping[str, Any]) -> tuple[str, str]:
-    return str(parameter.get("name")), str(parameter.get("in"))
 
 
 class _Handlers(dict[str, Any]):

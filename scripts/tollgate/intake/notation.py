@@ -73,7 +73,7 @@ def json_of(text: str) -> Any:
         if any(count > most for count, _ in enumerate(marks)):
             raise _TooLargeError(f"has more than {most:,} values")
     if re.search(r"\\u[dD][89a-fA-F]", text):
-        text = _ESCAPE.sub(lambda it: r"\ufffd" if it["half"] else it[0], text)
+        text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape["half"] else escape[0], text)
     try:
         value = json.loads(text)
     except RecursionError:

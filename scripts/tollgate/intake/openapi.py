@@ -38,7 +38,8 @@ _NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udf
 
 @dataclass
 class _Reading:
-    """What a draft is made of. prefix: of variables of the environment."""
+    """What a draft is made of. prefix: of variables of the environment. schemas_left: of
+    _MOST_OF_SCHEMAS."""
 
     document: Document
     prefix: str
@@ -49,15 +50,15 @@ class _Reading:
     remarks: list[str] = field(default_factory=list)
     probes: list[dict[str, str]] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
+    schemas_left: int = _MOST_OF_SCHEMAS
 
     def __post_init__(self) -> None:
         self.draws = values.Draws.of(_SEED, self.budget)
-        self._schemas_left = _MOST_OF_SCHEMAS
 
     def has_room(self, schema: Any) -> bool:
         """Whether the schemas of answers may have one more."""
-        self._schemas_left -= len(json.dumps(schema))
-        return self._schemas_left >= 0
+        self.schemas_left -= len(json.dumps(schema))
+        return self.schemas_left >= 0
 
 
 @dataclass
@@ -76,7 +77,7 @@ class _Parts:
     def url(self) -> str:
         """Its path with its query, encoded where no URL has it, as a document may write it either
         way."""
-        path = literal.quoted(self.path, lambda it: quote(it, safe="/?~@:!$'()*+,;=&%"))
+        path = literal.quoted(self.path, lambda text: quote(text, safe="/?~@:!$'()*+,;=&%"))
         path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)
         return "?".join(filter(None, (path, "&".join(self.query))))
 
@@ -136,13 +137,12 @@ def _chosen(
         near = did_you_mean(name, (it.text for it in (*chosen, *left)))
         raise IntakeError(f"--request {name!r} is no operation of the document: {near}")
     if left:
+        writing = some_of([it.text for it in left], _NAMED)
         reading.remarks.append(
-            f"left out, because they may write: {some_of([it.text for it in left], _NAMED)}; name "
-            f"one by --request '{left[0].text}'"
+            f"left out, because they may write: {writing}; name one by --request '{left[0].text}'"
         )
-    reading.remarks += [
-        f"left out {it.text}: its `servers` name {it.elsewhere}" for it in chosen if it.elsewhere
-    ]
+    others = [it for it in chosen if it.elsewhere]
+    reading.remarks += [f"left out {it.text}: its `servers` name {it.elsewhere}" for it in others]
     return [it for it in chosen if not it.elsewhere]
 
 
@@ -208,7 +208,7 @@ def _label(reading: _Reading, operation: Operation) -> str:
     names = (operation.described.get("operationId"), operation.text)
     texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4].strip() for it in names)
     label = next(it for it in texts if _is_label(slug_of(it).lower()) and it != ALL_LABELS)
-    label = unique(label, lambda it: slug_of(it).lower() in reading.slugs, " ")
+    label = unique(label, lambda other: slug_of(other).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
     return label
 
@@ -287,7 +287,7 @@ def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
     """The column of a parameter: that of another operation where both have the same values."""
     stem = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
     stem = f"a_{stem}" if stem in _TAKEN or stem[0].isdigit() else stem
-    name = unique(stem, lambda it: reading.columns.get(it, texts) != texts)
+    name = unique(stem, lambda other: reading.columns.get(other, texts) != texts)
     reading.columns[name] = texts
     return name
 
