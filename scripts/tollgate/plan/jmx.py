@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -150,6 +152,18 @@ def parsed(path: Path) -> etree._ElementTree:
 
 def write(document: etree._ElementTree, path: Path) -> None:
     document.write(str(path), encoding="UTF-8", xml_declaration=True)
+
+
+@cache
+def _added() -> etree._ElementTree:
+    return parsed(Path(__file__).with_name("added.jmx"))
+
+
+def added(kind: str) -> etree._Element:
+    """A copy of an element that a run adds to plans, as added.jmx has it."""
+    element = deepcopy(_added().find(f".//{kind}"))
+    element.tail = None
+    return element
 
 
 def tops(path: Path) -> tuple[Element, ...]:

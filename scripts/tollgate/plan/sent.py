@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 from lxml import etree
 
 from tollgate.plan.data_files import EOF, feed_of, knows_of_ends
-from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, read_tree, write
+from tollgate.plan.jmx import CSV_DATA_SET, Element, added, element_of, parsed, read_tree, write
 from tollgate.plan.model import HTTP
 from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
 from tollgate.plan.variables import running_expander_of, set_by
@@ -183,16 +183,13 @@ def watch(path: Path, looked_for: Traces) -> None:
 
 
 def _assertion(field: str, texts: Iterable[str]) -> etree._Element:
-    name = f"no variable without a value in {field}"
-    assertion = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
-    assertion.set("testclass", "ResponseAssertion")
-    strings = etree.SubElement(assertion, "collectionProp", name="Asserion.test_strings")
+    """Of added.jmx, which fails what has (not, 4) one of these texts as a substring (16)."""
+    assertion = added("ResponseAssertion")
+    assertion.set("testname", f"no variable without a value in {field}")
+    strings = assertion.find("collectionProp")
     for number, text in enumerate(texts):
         # A function in its place: JMeter keeps the backslash of one that is escaped alone.
         written = text.replace("${", "${__char(36)}{")
         etree.SubElement(strings, "stringProp", name=str(number)).text = written
-    where = f"Assertion.{field.replace(' ', '_')}"
-    etree.SubElement(assertion, "stringProp", name="Assertion.test_field").text = where
-    # Not (4) a substring (16).
-    etree.SubElement(assertion, "intProp", name="Assertion.test_type").text = "20"
+    assertion.find("stringProp").text = f"Assertion.{field.replace(' ', '_')}"
     return assertion

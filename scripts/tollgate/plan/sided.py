@@ -22,7 +22,7 @@ from tollgate.plan import addresses, nodes, sessions
 from tollgate.plan.addresses import NO_HOST, Asked
 from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import put_in_tree, put_modules_in_place
-from tollgate.plan.jmx import Element, PlanError, parsed, read_tree, write
+from tollgate.plan.jmx import Element, PlanError, added, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler, ThreadGroup
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of, running_expander_of, set_anew
@@ -31,7 +31,7 @@ from tollgate.plan.variables import expander_of, running_expander_of, set_anew
 Place = tuple[str | None, int | None]
 #: Threads of each side that a coin by thread needs at least.
 FEWEST = 8
-COIN, LAST, SEED = "coin", "last_coin", "coin_seed"
+COIN, SEED = "coin", "coin_seed"
 _SET_UP = ("SetupThreadGroup", "PostThreadGroup")
 #: Blocks of a sequence of coins, before it begins anew.
 _MOST_BLOCKS = 512
@@ -268,7 +268,7 @@ def _toss(
             order = [int(it) for _ in range(blocks) for it in random.permutation(coins)]
             _put_first(below, _coin_of_threads(order))
         else:
-            _put_first(below, _coin_of_turns())
+            _put_first(below, added("RandomVariableConfig"))
 
 
 def _for_each(group: etree._Element, below: etree._Element, coins: int) -> None:
@@ -289,30 +289,14 @@ def _put_first(below: etree._Element, element: etree._Element) -> None:
     below.insert(1, etree.Element("hashTree"))
 
 
-def _coin_of_turns() -> etree._Element:
-    return etree.fromstring(
-        '<RandomVariableConfig guiclass="TestBeanGUI" testclass="RandomVariableConfig" '
-        'testname="base or head" enabled="true">'
-        f'<stringProp name="maximumValue">${{__P({LAST},1)}}</stringProp>'
-        '<stringProp name="minimumValue">0</stringProp>'
-        '<stringProp name="outputFormat"></stringProp>'
-        '<boolProp name="perThread">false</boolProp>'
-        f'<stringProp name="randomSeed">${{__P({SEED},31)}}</stringProp>'
-        f'<stringProp name="variableName">{COIN}</stringProp></RandomVariableConfig>'
-    )
-
-
 def _coin_of_threads(order: Sequence[int]) -> etree._Element:
     """User Parameters, of which each thread of a group takes those of its own number."""
-    row = '<collectionProp name="{}"><stringProp name="0">{}</stringProp></collectionProp>'
-    rows = "".join(row.format(n, coin) for n, coin in enumerate(order))
-    return etree.fromstring(
-        '<UserParameters guiclass="UserParametersGui" testclass="UserParameters" '
-        'testname="base or head" enabled="true"><collectionProp name="UserParameters.names">'
-        f'<stringProp name="0">{COIN}</stringProp></collectionProp>'
-        f'<collectionProp name="UserParameters.thread_values">{rows}</collectionProp>'
-        '<boolProp name="UserParameters.per_iteration">true</boolProp></UserParameters>'
-    )
+    parameters = added("UserParameters")
+    values = parameters.find("collectionProp[@name='UserParameters.thread_values']")
+    for number, coin in enumerate(order):
+        row = etree.SubElement(values, "collectionProp", name=str(number))
+        etree.SubElement(row, "stringProp", name="0").text = str(coin)
+    return parameters
 
 
 def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Place) -> Iterator[str]:
