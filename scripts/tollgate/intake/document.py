@@ -192,7 +192,7 @@ class Document:
         if not isinstance(node, Mapping):
             self._left -= size_of(node) - 1
             return node
-        lists = (as_list(it) for it in node.values())
+        lists = [value for value in node.values() if isinstance(value, list)]
         self._left -= sum(map(size_of, node)) + sum(map(len, lists))
         if (inside and self._left < 0) or depth > DEEPEST:
             return {}
