@@ -44,7 +44,7 @@ class Given:
 
 def given_by(response: Mapping[str, Any]) -> list[Given]:
     """All values of an answer of a HAR that a later request could send."""
-    found = [*_of_headers(response)]
+    values = [*_of_headers(response)]
     content = response.get("content") or {}
     mime, text = str(content.get("mimeType") or "").lower(), str(content.get("text") or "")
     if len(text) > LONGEST_ANSWER:
@@ -53,11 +53,11 @@ def given_by(response: Mapping[str, Any]) -> list[Given]:
         with suppress(ValueError):
             text = base64.b64decode(text).decode("utf-8", "replace")
     if "html" in mime and text:
-        found += _of_html(text)
+        values += _of_html(text)
     elif text:
         with suppress(ValueError):
-            found += islice(_of_json(json_of(text), "$", "", ""), MOST_VALUES)
-    return [it for it in found[:MOST_VALUES] if 0 < len(it.value) <= LONGEST_VALUE]
+            values += islice(_of_json(json_of(text), "$", "", ""), MOST_VALUES)
+    return [it for it in values[:MOST_VALUES] if 0 < len(it.value) <= LONGEST_VALUE]
 
 
 def _of_headers(response: Mapping[str, Any]) -> Iterator[Given]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -22,7 +23,7 @@ from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
 from tollgate.base.urls import shown
 from tollgate.intake.draft import IntakeError
-from tollgate.intake.notation import DEEPEST, parsed, size_of
+from tollgate.intake.notation import DEEPEST, as_list, as_mapping, parsed, size_of
 from tollgate.intake.reach import LARGEST, text_beside
 from tollgate.intake.source import Source
 
@@ -73,16 +74,6 @@ class Operation:
         return f"{self.method} {self.path}"
 
 
-def as_mapping(given: Any) -> Mapping[str, Any]:
-    """A mapping of a document; many a one has something else in its place."""
-    return given if isinstance(given, Mapping) else {}
-
-
-def as_list(given: Any) -> list[Any]:
-    """A list of a document."""
-    return given if isinstance(given, list) else []
-
-
 class Document:
     """What a source describes. Raises IntakeError for what can't be read as one."""
 
@@ -93,21 +84,23 @@ class Document:
         self._others: dict[str, Any] = {}
         self._others_size, self._others_until = 0, 0.0
         self.version = self._version()
-        if not isinstance(self.root.get("paths"), Mapping) or not self.root["paths"]:
+        if not as_mapping(self.root.get("paths")):
             raise IntakeError(f"{source.name} has no `paths`: name a document with operations")
-        known = Registry(retrieve=lambda uri: Resource.opaque(self._other(uri)))
-        known = known.with_resource(source.uri, Resource.opaque(self.root))
-        self._resolver = known.resolver(source.uri)
+        others: Registry[Any] = Registry(  # type: ignore[call-arg]
+            retrieve=lambda uri: Resource.opaque(self._other(uri))
+        )
+        documents = others.with_resource(source.uri, Resource.opaque(self.root))
+        self._resolver = documents.resolver(source.uri)
 
     def _version(self) -> str:
-        given = str(self.root.get("openapi") or self.root.get("swagger"))
-        found = ".".join(given.split(".")[:2])
-        if found not in _VALIDATORS:
+        stated = str(self.root.get("openapi") or self.root.get("swagger"))
+        version = ".".join(stated.split(".")[:2])
+        if version not in _VALIDATORS:
             raise IntakeError(
-                f"{self.source.name} is of version {given!r}: OpenAPI 3.0 and 3.1 and Swagger 2.0 "
+                f"{self.source.name} is of version {stated!r}: OpenAPI 3.0 and 3.1 and Swagger 2.0 "
                 "can be read"
             )
-        return found
+        return version
 
     @property
     def is_swagger(self) -> bool:
@@ -119,13 +112,11 @@ class Document:
         in use has some. The first ones of a large document, or of one that takes long to check."""
         faults: list[str] = []
         try:
-            with within(_CHECKED_S):
+            with suppress(TimeoutError), within(_CHECKED_S):
                 validator = _VALIDATORS[self.version]
                 checks = type("_Checks", (validator,), {"resolver_handlers": _Handlers(self)})
                 errors = checks(self.root, base_uri=self.source.uri).iter_errors()
                 faults.extend(_fault(it) for it in islice(errors, _MOST_FAULTS))
-        except TimeoutError:
-            pass
         except RecursionError:
             faults.append("the document: what refers to itself in it can't be checked")
         except Exception as problem:  # of several packages
@@ -164,15 +155,16 @@ class Document:
         where = f"paths.{operation.path}"
         # Each by itself: an answer may have more values than are put in place.
         described = {
-            key: self.expanded(it, where, operation.resolver) if key in _PARTS else it
-            for key, it in operation.described.items()
+            key: self.expanded(part, where, operation.resolver) if key in _PARTS else part
+            for key, part in operation.described.items()
         }
         both = [*operation.parameters, *as_list(described.get("parameters"))]
-        named = {_name_of(it): it for it in both if isinstance(it, Mapping)}
+        mappings = [it for it in both if isinstance(it, Mapping)]
+        named = {(str(it.get("name")), str(it.get("in"))): it for it in mappings}
         return replace(operation, described=described, parameters=tuple(named.values()))
 
     def _operation(
-        self, method: str, path: str, common: Any, described: Mapping, item: Mapping, resolver: Any
+        self, method: str, path: str, common: Any, described: Any, item: Any, resolver: Any
     ) -> Operation:
         server = self._server(described, item, self.root)
         # One without a host is at that of the service.
@@ -200,9 +192,8 @@ class Document:
         if not isinstance(node, Mapping):
             self._left -= size_of(node) - 1
             return node
-        self._left -= sum(map(size_of, node)) + sum(
-            len(it) for it in node.values() if isinstance(it, list)
-        )
+        lists = [value for value in node.values() if isinstance(value, list)]
+        self._left -= sum(map(size_of, node)) + sum(map(len, lists))
         if (inside and self._left < 0) or depth > DEEPEST:
             return {}
         reference = node.get("$ref")
@@ -220,8 +211,8 @@ class Document:
             reference = as_mapping(node).get("$ref")
             if not isinstance(reference, str):
                 return node, resolver
-            found = self._found(reference, resolver, where)
-            node, resolver = found.contents, found.resolver
+            target = self._found(reference, resolver, where)
+            node, resolver = target.contents, target.resolver
         return {}, resolver
 
     def _found(self, reference: str, resolver: Any, where: str) -> Any:
@@ -266,17 +257,16 @@ class Document:
             path = str(self.root.get("basePath") or "").lstrip("/")
             url = f"{scheme}://{host}/{path}" if host else f"/{path}"
         else:
-            named = next(filter(None, (as_list(it.get("servers")) for it in places)), [{}])
-            server = as_mapping(named[0])
+            servers = filter(None, (as_list(it.get("servers")) for it in places))
+            server = as_mapping(next(servers, [{}])[0])
             url = str(server.get("url") or "/").strip()
             variables = as_mapping(server.get("variables"))
-            defaults = {
-                name: str(as_mapping(variable).get("default", ""))
-                for name, variable in variables.items()
-            }
-            parts = re.split(r"\{([^{}]*)\}", url[: _LONGEST_URL + 1])
-            parts[1::2] = [defaults.get(it, f"{{{it}}}")[:_LONGEST_URL] for it in parts[1::2]]
-            url = "".join(parts)
+
+            def filled(name: re.Match[str]) -> str:
+                variable = variables.get(name[1], {"default": name[0]})
+                return str(as_mapping(variable).get("default", ""))[:_LONGEST_URL]
+
+            url = re.sub(r"\{([^{}]*)\}", filled, url[: _LONGEST_URL + 1])
             url = f"//{url}" if _HOST.fullmatch(url) else url
         try:
             if len(url) > _LONGEST_URL:
@@ -308,11 +298,7 @@ def _fault(error: Any) -> str:
     return f"{'.'.join(map(str, error.absolute_path)) or 'the document'}: {error.message[:120]}"
 
 
-def _name_of(parameter: Mapping[str, Any]) -> tuple[str, str]:
-    return str(parameter.get("name")), str(parameter.get("in"))
-
-
-class _Handlers(dict):
+class _Handlers(dict[str, Any]):
     """What fetches for openapi-spec-validator, which would do so itself: URIs of every protocol."""
 
     def __init__(self, document: Document) -> None:

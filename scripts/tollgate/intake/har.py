@@ -25,9 +25,9 @@ _STATIC_TYPES = ("image", "stylesheet", "script", "font", "media", "texttrack", 
 _STATIC_MIMES = re.compile(r"(image|font|video|audio)/.*|text/css.*|.*(java|ecma)script.*")
 _STATIC_FILES = re.compile(r".*\.(css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|otf|mp4)")
 #: Source: JMeter 5.6.3, HTTPSamplerBase.METHODS.
-METHODS = (
-    *("GET", "POST", "HEAD", "PUT", "OPTIONS", "TRACE", "DELETE", "PATCH", "PROPFIND", "PROPPATCH"),
-    *("MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "MKCALENDAR", "SEARCH"),
+_METHODS = re.compile(
+    "GET|POST|HEAD|PUT|OPTIONS|TRACE|DELETE|PATCH|PROPFIND|PROPPATCH|MKCOL|COPY|MOVE|LOCK|UNLOCK"
+    "|REPORT|MKCALENDAR|SEARCH"
 )
 #: Cookies of those who count visitors, which no service of one's own reads.
 _OF_COUNTERS = re.compile(r"_ga.*|_gid|_gat.*|_fb[pc]|_hj.*|__utm.*|_pk_.*|ajs_.*|amp(litude)?_.*")
@@ -84,9 +84,9 @@ class _Entry:
         has_scheme = urlsplit(self.request["url"]).scheme in ("ws", "wss")
         return has_scheme or self.status == 101 or self.kind == "websocket"
 
-    def header(self, name: str, of: str = "request") -> list[str]:
-        given = getattr(self, of).get("headers") or []
-        return [it["value"] for it in given if it["name"].lower() == name]
+    def header(self, name: str, message: str = "request") -> list[str]:
+        headers = getattr(self, message).get("headers") or []
+        return [it["value"] for it in headers if it["name"].lower() == name]
 
 
 def read_har(source: Source, name: str, url: str | None = None, with_static: bool = False) -> Draft:
@@ -126,11 +126,11 @@ def _entries(source: Source) -> list[_Entry]:
     """In the order in which they were sent."""
     if source.kind != HAR or not isinstance(entries := source.parsed["log"]["entries"], list):
         raise IntakeError(f"{source.name}: has no log.entries, so that it is no HAR: {_HELP}")
-    found = []
-    for place, it in enumerate(entries):
+    read = []
+    for place, entry in enumerate(entries):
         with _reading(source, place):
-            found.append(_entry(place, it))
-    return sorted(found, key=lambda it: it.began_s)
+            read.append(_entry(place, entry))
+    return sorted(read, key=lambda entry: entry.began_s)
 
 
 @contextmanager
@@ -143,13 +143,13 @@ def _reading(source: Source, place: int) -> Iterator[None]:
         raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
 
 
-def _entry(place: int, given: Mapping[str, Any]) -> _Entry:
+def _entry(place: int, log: Mapping[str, Any]) -> _Entry:
     # Python 3.10 reads fractions of three or six digits alone.
-    moment = re.sub(r"\.\d+", lambda it: f"{it[0]:0<7}"[:7], given["startedDateTime"])
+    moment = re.sub(r"\.\d+", lambda part: f"{part[0]:0<7}"[:7], log["startedDateTime"])
     began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-    ended_s = began_s + max(0.0, float(given.get("time") or 0)) / 1000
-    texts = (str(given.get(name) or "") for name in ("pageref", "_resourceType"))
-    entry = _Entry(place, given["request"], given["response"], *texts, began_s, ended_s)
+    ended_s = began_s + max(0.0, float(log.get("time") or 0)) / 1000
+    page, kind = (str(log.get(name) or "") for name in ("pageref", "_resourceType"))
+    entry = _Entry(place, log["request"], log["response"], page, kind, began_s, ended_s)
     # What is read of all entries, also of those to other hosts.
     _ = entry.origin, entry.status, entry.mime, entry.request["method"].upper()
     _ = entry.header("cookie"), entry.header("set-cookie", "response")
@@ -165,14 +165,14 @@ def _is_sanitized(entries: Sequence[_Entry]) -> bool:
 def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
     """Of the service: the one that is named if it was recorded, else that of the first page. One
     that only redirects, as from http: to https:, is none."""
-    asked = [it for it in entries if it.origin.startswith("http") and not it.is_websocket]
-    origins = [it.origin for it in asked]
+    by_http = [it for it in entries if it.origin.startswith("http") and not it.is_websocket]
+    origins = [it.origin for it in by_http]
     if not origins:
         raise IntakeError(f"{source.name}: has no request by HTTP: {_HELP}")
     if url and url.rstrip("/") in origins:
         return url.rstrip("/")
-    pages = [it.origin for it in asked if it.is_page]
-    answering = {it.origin for it in asked if not it.is_redirect}
+    pages = [it.origin for it in by_http if it.is_page]
+    answering = {it.origin for it in by_http if not it.is_redirect}
     return next((it for it in (*pages, *origins) if it in answering), origins[0])
 
 
@@ -181,22 +181,22 @@ def _selected(
 ) -> list[_Entry]:
     """Those that a load sends; of the others a remark says why not."""
     kept: list[_Entry] = []
-    others, static, left = Counter(), Counter(), Counter()
-    for it in entries:
-        where = urlsplit(it.request["url"])
-        if it.origin != own:
+    others, static, left = (Counter[str]() for _ in range(3))
+    for entry in entries:
+        where = urlsplit(entry.request["url"])
+        if entry.origin != own:
             if where.scheme in ("http", "https", "ws", "wss"):
                 others[where.hostname or "?"] += 1
-        elif it.is_static and not with_static:
+        elif entry.is_static and not with_static:
             static[PurePosixPath(where.path).suffix.lstrip(".") or "others"] += 1
-        elif why := _unfit(source, it):
-            left[f"{it.request['method']} {_shown_path(where.path)}, {why}"] += 1
+        elif why := _unfit(source, entry):
+            left[f"{entry.request['method']} {_shown_path(where.path)}, {why}"] += 1
         else:
-            kept.append(it)
-    for what, found in (("to other hosts", others), ("of static files", static)):
-        if found:
-            listed = ", ".join(f"{name} ({n})" for name, n in found.most_common())
-            remarks.append(f"left out: {sum(found.values())} {what}: {listed}")
+            kept.append(entry)
+    for what, counts in (("to other hosts", others), ("of static files", static)):
+        if counts:
+            listed = ", ".join(f"{name} ({n})" for name, n in counts.most_common())
+            remarks.append(f"left out: {sum(counts.values())} {what}: {listed}")
     remarks += [f"left out: {it}{f' ({n} times)' * (n > 1)}" for it, n in left.items()]
     return kept
 
@@ -235,7 +235,7 @@ def _unwritable(message: Message) -> str:
         return "whose text holds what may be a secret"
     if any(map(is_secret_itself, message.names)):
         return "with a name that may be a secret"
-    if message.method not in METHODS:
+    if not _METHODS.fullmatch(message.method):
         return "a method that JMeter does not send"
     if names := [it for it in message.headers if not literal.NAME.fullmatch(it)]:
         return f"with a header that can't be called {names[0]!r}"
@@ -249,10 +249,10 @@ def _step(source: Source, entry: _Entry) -> Step:
 
 def _give_labels(steps: Iterable[Step]) -> None:
     taken: Counter[str] = Counter()
-    for it in steps:
-        label = "-".join(it.message.words)[:50] or "home"
+    for step in steps:
+        label = "-".join(step.message.words)[:50] or "home"
         taken[label] += 1
-        it.label = label if taken[label] == 1 else f"{label}-{taken[label]}"
+        step.label = label if taken[label] == 1 else f"{label}-{taken[label]}"
 
 
 def _cookies(
@@ -261,63 +261,60 @@ def _cookies(
     """Cookies that the browser had before the recording, each in a variable of the environment. All
     others come from the service's answers."""
     had: dict[str, str] = {}
-    given: set[str] = set()
+    of_answers: set[str] = set()
     for entry in entries:
-        for header in entry.header("cookie"):
-            for pair in header.split(";"):
-                name, _, value = pair.strip().partition("=")
-                if name and name not in given:
-                    had.setdefault(name, value)
-        lines = (line for it in entry.header("set-cookie", "response") for line in it.split("\n"))
-        given.update(line.partition("=")[0].strip() for line in lines)
+        for pair in ";".join(entry.header("cookie")).split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name and name not in of_answers:
+                had.setdefault(name, value)
+        lines = "\n".join(entry.header("set-cookie", "response")).split("\n")
+        of_answers.update(line.partition("=")[0].strip() for line in lines)
     counters = [it for it in had if _OF_COUNTERS.fullmatch(it)]
     if counters:
         remarks.append(f"left out: the cookies {', '.join(counters)} of those who count visitors")
-    found = []
+    cookies = []
     for name, value in had.items():
         if name not in counters:
             own = variables.secret(f"cookie_{name}", value, f"the cookie {name}")
-            found.append({"name": name, "value": own, **SENT_TO_SERVICE})
-    return found
+            cookies.append({"name": name, "value": own, **SENT_TO_SERVICE})
+    return cookies
 
 
 def _visit(
     entries: Sequence[_Entry], steps: Sequence[Step], name: str, remarks: list[str]
 ) -> dict[str, Any]:
     """One arrival: the pages in their order, each a transaction, with pauses between them."""
-    parts: list[list[Step]] = []
-    do: list[dict[str, Any]] = []
-    pauses: dict[int, float] = {}
-    last: _Entry | None = None
-    until_s = 0.0
-    for entry, step in zip(entries, steps, strict=True):
-        gap_s = entry.began_s - until_s
-        if last is None or entry.page != last.page or gap_s >= PAUSE_S:
-            if last is not None and gap_s > 0.05:
-                pauses[len(parts)] = gap_s
-            parts.append([])
-        parts[-1].append(step)
-        last, until_s = entry, max(until_s, entry.ended_s)
     if len(steps) == 1:
         return _request(entries[0], steps[0])
-    answers = dict(zip(map(id, steps), entries, strict=True))
+    parts: list[list[tuple[_Entry, Step]]] = []
+    do: list[dict[str, Any]] = []
+    pauses: dict[int, float] = {}
+    until_s = entries[0].began_s
+    for entry, step in zip(entries, steps, strict=True):
+        gap_s = entry.began_s - until_s
+        if not parts or entry.page != parts[-1][-1][0].page or gap_s >= PAUSE_S:
+            if gap_s > 0.05:
+                pauses[len(parts)] = gap_s
+            parts.append([])
+        parts[-1].append((entry, step))
+        until_s = max(until_s, entry.ended_s)
     for place, part in enumerate(parts):
         if place in pauses:
             ms = round(1000 * min(pauses[place], LONGEST_PAUSE_S))
             do.append({"action": "pause", "pause-duration": f"{ms}ms"})
-        asked = [_request(answers[id(it)], it) for it in part]
-        page = {"transaction": f"page-{place + 1}-{part[0].label}", "do": asked}
-        do += [page] if len(parts) > 1 else asked
+        requests = [_request(entry, step) for entry, step in part]
+        page = {"transaction": f"page-{place + 1}-{requests[0]['label']}", "do": requests}
+        do += [page] if len(parts) > 1 else requests
     if longest := [it for it in pauses.values() if it >= LONGEST_PAUSE_S + 0.5]:
         remarks.append(f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s")
     return {"transaction": f"visit-{name}", "do": do}
 
 
 def _request(entry: _Entry, step: Step) -> dict[str, Any]:
-    found = {"label": step.label, **step.message.request(), **extractors(step)}
+    request = {"label": step.label, **step.message.request(), **extractors(step)}
     if entry.is_redirect:
         # What it leads to is a request of its own in the recording.
-        found["follow-redirects"] = False
+        request["follow-redirects"] = False
     if entry.status != 304:
-        found["assert"] = [{"subject": "http-code", "contains": str(entry.status)}]
-    return found
+        request["assert"] = [{"subject": "http-code", "contains": str(entry.status)}]
+    return request

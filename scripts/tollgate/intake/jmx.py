@@ -21,17 +21,7 @@ from tollgate.base.text import one_line
 from tollgate.intake import literal
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
 from tollgate.intake.jmx_load import threads_of
-from tollgate.intake.jmx_places import (
-    FRAGMENT,
-    HTTP,
-    NOWHERE,
-    PATH,
-    PROPERTIES,
-    Place,
-    Places,
-    place_of,
-    text_of,
-)
+from tollgate.intake.jmx_places import NOWHERE, PATH, PROPERTIES, Place, Places, place_of
 from tollgate.intake.jmx_secrets import hide
 from tollgate.intake.reach import path_of
 from tollgate.intake.source import Source
@@ -39,7 +29,7 @@ from tollgate.intake.variables import Variables
 from tollgate.plan import nodes, sessions
 from tollgate.plan.inline import put_in_tree
 from tollgate.plan.jmx import is_sampler_kind, parsed, read_tree
-from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.model import FLOW_CONTROL, FRAGMENT, HTTP
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of
 from tollgate.service import xml
@@ -101,8 +91,8 @@ class _Reader:
         self._cookies: dict[str, dict[str, str]] = {}
 
     def draft(self) -> Draft:
-        for it in [it for it in self._tree.iter() if it.get("enabled") == "false"]:
-            _remove(it)
+        for element in [it for it in self._tree.iter() if it.get("enabled") == "false"]:
+            _remove(element)
         groups = [it for it, _ in nodes.groups(self._tree)]
         read = read_plan(self._path, {}).groups
         if len(groups) != len(read):
@@ -144,11 +134,11 @@ class _Reader:
 
     def _own_place(self) -> Place:
         """Where the service answers; nowhere if the plan does not say."""
-        known = [it for _, it in self._places.requests(self._tree) if it and it[1]]
+        places = [it for _, it in self._places.requests(self._tree) if it and it[1]]
         _, host, port = place_of(self._url or "") or NOWHERE
-        return max(
-            known, key=lambda it: (it[1] == host) + (it[1:] == (host, port)), default=NOWHERE
-        )
+        same_host = [it for it in places if it[1] == host]
+        same_place = [it for it in same_host if it[2] == port]
+        return next(iter([*same_place, *same_host, *places]), NOWHERE)
 
     def _keep_own(self, own: Place) -> None:
         """Have requests go where the service answers, and leave out those to other hosts."""
@@ -167,18 +157,13 @@ class _Reader:
         kind = nodes.kind(element)
         if kind.endswith(_NO_LABEL):
             _remove(element)  # listeners judge nothing here
-        elif why := _why_not(element) or self._name_files(element):
+            return
+        if why := _why_not(element) or self._name_files(element):
             self._leave_out(element, why)
-        else:
-            self._change(element)
-
-    def _change(self, element: etree._Element) -> None:
-        kind = nodes.kind(element)
+            return
         if kind == _RECORDED:
             self._guessed[f"{_title(element)} runs at each arrival"] = None
-            element.tag = "GenericController"
-            element.set("guiclass", "LogicControllerGui")
-            element.set("testclass", "GenericController")
+            nodes.make_simple(element)
         elif kind in (*HTTP, "ConfigTestElement"):
             self._send_to_service(element)
         elif kind in _SCRIPTS:
@@ -186,9 +171,8 @@ class _Reader:
         self._hide(element)
 
     def _send_to_service(self, element: etree._Element) -> None:
-        for it in PROPERTIES:
-            if (place := element.find(f"./*[@name='{it}']")) is not None:
-                element.remove(place)
+        for prop in [it for it in element if it.get("name") in PROPERTIES]:
+            element.remove(prop)
         embedded = element.find(f"./boolProp[@name='{_EMBEDDED}']")
         if embedded is not None and embedded.text == "true":
             embedded.text = "false"
@@ -227,9 +211,9 @@ class _Reader:
         for row in manager.iterfind(".//elementProp[@elementType='Cookie']"):
             hide(manager, self._variables)
             name, domain = row.get("name", ""), self._places.text(row, "Cookie.domain")
-            cookie = {"name": name, "value": text_of(row, "Cookie.value")}
+            cookie = {"name": name, "value": nodes.text(row, "Cookie.value")}
             cookie |= literal.every(SENT_TO_SERVICE)
-            cookie["path"] = text_of(row, "Cookie.path") or "/"
+            cookie["path"] = nodes.text(row, "Cookie.path") or "/"
             if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
                 self._left[f"the cookie {name!r}: it is for {domain}"] += 1
             elif self._cookies.setdefault(name, cookie) != cookie:
@@ -244,7 +228,9 @@ class _Reader:
         groups = list(nodes.groups(self._tree))
         own = [pair for pair in nodes.pairs(self._tree) if not nodes.is_group(pair[0])]
         shared = [*self._own_variables(), *(it for pair in own for it in pair)]
-        found, unknown, taken = {}, {}, Counter()
+        labels: dict[str, tuple[dict[str, object], str]] = {}
+        unknown: dict[str, str] = {}
+        taken: Counter[str] = Counter()
         for group, below in groups:
             sent = [it for it, _ in nodes.active(below) if nodes.kind(it) in HTTP]
             if not sent:
@@ -264,13 +250,13 @@ class _Reader:
             unknown |= {label: why} if why else {}
             text = xml.fragment(label, [*shared, *below])
             file = f"plans/fragments/{self._name}-{slug}.jmx"
-            found[file] = {"label": label, "weight": threads or 1}, text
-        if len({of["weight"] for of, _ in found.values()}) > 1:
+            labels[file] = {"label": label, "weight": threads or 1}, text
+        if len({of["weight"] for of, _ in labels.values()}) > 1:
             self._guessed["weights are the numbers of threads"] = None
-        for label, why in unknown.items() if len(found) > 1 else ():
+        for label, why in unknown.items() if len(labels) > 1 else ():
             line = f"the weight of {label!r} is not known, for {why}: write it in place of 1"
             self._guessed[line] = None
-        return found
+        return labels
 
     def _begin(self, below: etree._Element) -> None:
         """An arrival begins with its first request."""
@@ -348,7 +334,7 @@ def _parent(element: etree._Element) -> etree._Element | None:
 def _is_pause(element: etree._Element | None) -> bool:
     if element is None or nodes.kind(element) != FLOW_CONTROL:
         return False
-    return (element.findtext(f"*[@name='{_ACTION}']") or "") == _PAUSE
+    return nodes.text(element, _ACTION) == _PAUSE
 
 
 def _remove(element: etree._Element) -> None:

@@ -26,7 +26,7 @@ def threads_of(group: ThreadGroup, element: Element, expander: Expander) -> tupl
         return 0, f"{none}, so it sends nothing"
     if group.is_pool:
         return None, "arrivals are no threads"
-    return threads and int(threads), "" if threads else "its threads are known to a run alone"
+    return (int(threads), "") if threads else (None, "its threads are known to a run alone")
 
 
 def _peak(rows: Sequence[Sequence[str]], expander: Expander) -> float | None:

@@ -15,10 +15,8 @@ from lxml import etree
 from tollgate.base.urls import PORTS
 from tollgate.plan import nodes
 from tollgate.plan.expressions import Expander
+from tollgate.plan.model import FRAGMENT, HTTP
 
-HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
-#: What is in one runs where a controller names it, with the defaults of that place.
-FRAGMENT = "TestFragmentController"
 PROPERTIES = tuple(f"HTTPSampler.{it}" for it in ("protocol", "domain", "port"))
 PATH = "HTTPSampler.path"
 NOWHERE = ("", "", "")
@@ -52,7 +50,7 @@ class Places:
         protocol, authority, rest = self.split(request)
         if protocol:
             return place_of(f"{protocol}://{self._expander.expand(authority).shown}")
-        if rest.startswith("${") and not any(text_of(it, PROPERTIES[1]) for it in said_by):
+        if rest.startswith("${") and not any(nodes.text(it, PROPERTIES[1]) for it in said_by):
             return None
         protocol, host, port = (self._first(it, said_by) for it in PROPERTIES)
         usual = PORTS.get(protocol.lower() or "http")
@@ -65,7 +63,7 @@ class Places:
         """(protocol, authority, rest) of a path that is a whole URL; of another one the rest alone.
         What it begins with is filled in, for that may hold the host. Other variables stay: they may
         be secret, or differ from visitor to visitor."""
-        path = text_of(request, PATH)
+        path = nodes.text(request, PATH)
         if lead := _LEAD.match(path):
             path = self._expander.expand(lead[0]).shown + path[lead.end() :]
         found = re.match(r"(https?)://([^/?#]*)(.*)", path, re.DOTALL)
@@ -73,7 +71,7 @@ class Places:
 
     def text(self, element: etree._Element, name: str) -> str:
         """A simple property as far as it is known before the run."""
-        return (self._expander.expand(text_of(element, name)).value or "").strip()
+        return (self._expander.expand(nodes.text(element, name)).value or "").strip()
 
 
 def place_of(url: str) -> Place | None:
@@ -85,8 +83,3 @@ def place_of(url: str) -> Place | None:
     except ValueError:
         return None
     return (parts.scheme, host, port) if host and "${" not in url else None
-
-
-def text_of(element: etree._Element, name: str) -> str:
-    """A simple property as it is written; JMeter saves some numbers as such, others as texts."""
-    return (element.findtext(f"*[@name='{name}']") or "").strip()

@@ -10,7 +10,7 @@ from lxml import etree
 
 from tollgate.intake import literal
 from tollgate.intake.jmx_places import PATH
-from tollgate.intake.message import Slot
+from tollgate.intake.message import TEXT
 from tollgate.intake.variables import Variables, holds_secret
 from tollgate.plan.expressions import evaluates
 from tollgate.record.redaction import is_secret
@@ -28,7 +28,7 @@ _PAIRS = {
     "json": re.compile(
         r'"(?P<name>[^"\\]+)"\s*:\s*(?P<quote>")?(?P<value>(?(quote)(?:[^"\\]|\\.)+|-?\d[\d.]*))'
     ),
-    "xml": re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)"),
+    "xml": TEXT,
     "query": re.compile(r"(?<![^?&;\s])(?P<name>[\w.%\[\]-]+)=(?P<value>[^&;#\s\"'<>]+)"),
 }
 _REFERENCE = re.compile(rf"\$\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}|{literal.REFERENCE.pattern}")
@@ -41,12 +41,12 @@ def hide(element: etree._Element, variables: Variables) -> bool:
     holds variables of the plan as well can't be replaced as a whole."""
 
     def secret(name: str, value: str, where: str = "") -> str:
-        slot = Slot(where, name, value, put=str)  # who asks puts it there
-        return variables.secret(name, value, f"{name} of {element.get('testname')}", slot)
+        words = f"{name} of {element.get('testname')}"
+        return variables.secret(name, value, words, where)
 
     may_be_left = False
-    for name, given in _texts(element):
-        text, is_path = given.text, given.get("name") == PATH
+    for name, prop in _texts(element):
+        text, is_path = prop.text, prop.get("name") == PATH
         for kind in _PAIRS if _refers(text) or not name else ():
             # A path and a raw body are sent as they are written; JMeter encodes what has a name.
             where = "" if name and kind == "query" else kind
@@ -57,10 +57,10 @@ def hide(element: etree._Element, variables: Variables) -> bool:
             text = secret(name or "body", text)
         may_be_left |= _may_hold_secret(text)
         # What JMeter sent as it stood, it sends so from now on too, but for the secret.
-        is_evaluated = not literal.has_reference(text) or evaluates(given.text)
-        given.text = literal.opened(text) if is_evaluated else literal.written(text)
-    for it in element.iterfind(".//stringProp[@name='Authorization.url']"):
-        it.text = ""  # of any host
+        is_evaluated = not literal.has_reference(text) or evaluates(prop.text)
+        prop.text = literal.opened(text) if is_evaluated else literal.written(text)
+    for url in element.iterfind(".//stringProp[@name='Authorization.url']"):
+        url.text = ""  # of any host
     return may_be_left
 
 
@@ -68,30 +68,30 @@ def _refers(text: str) -> bool:
     return "${" in text or literal.has_reference(text)
 
 
-def _hidden(secret: Callable[[str, str, str], str], where: str, found: re.Match[str]) -> str:
+def _hidden(secret: Callable[[str, str, str], str], where: str, pair: re.Match[str]) -> str:
     """A name and its value, in the place of which a variable stands if it is secret."""
-    name, value = found["name"], found["value"]
+    name, value = pair["name"], pair["value"]
     if _refers(value) or not (is_secret(name) or _may_hold_secret(value)):
-        return found[0]
-    return found[0].removesuffix(value) + secret(name, value, where)
+        return pair[0]
+    return pair[0].removesuffix(value) + secret(name, value, where)
 
 
 def _texts(element: etree._Element) -> Iterator[tuple[str, etree._Element]]:
     """(name, property) of each text that may be a secret, or hold one. A path and a raw body have
     no name."""
-    found = []
+    texts = []
     for row in element.iter("elementProp"):
         if kind := _ROWS.get(row.get("elementType", "")):
             of_name, of_value = (f"./stringProp[@name='{it}']" for it in kind)
             own = row.get("name") or "password"
             name = (row.findtext(of_name) or "") if kind[0] else own
-            found += [(name, it) for it in row.iterfind(of_value)]
-    for it in element.iterfind("./stringProp"):
-        name = it.get("name", "")
+            texts += [(name, it) for it in row.iterfind(of_value)]
+    for prop in element.iterfind("./stringProp"):
+        name = prop.get("name", "")
         if name == PATH or is_secret(name):
-            found.append(("" if name == PATH else name.rpartition(".")[2], it))
+            texts.append(("" if name == PATH else name.rpartition(".")[2], prop))
     # As elsewhere, a flag is no secret, whatever its name: JSR223 has `cacheKey`.
-    return (it for it in found if (it[1].text or "true").lower() not in ("true", "false"))
+    return (it for it in texts if (it[1].text or "true").lower() not in ("true", "false"))
 
 
 def _may_hold_secret(text: str) -> bool:

@@ -14,6 +14,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -80,9 +81,10 @@ def every(value: Any, write: Callable[[str], str] = written) -> Any:
         return [every(it, write) for it in value]
     if not isinstance(value, Mapping):
         return value
+    is_request = write is written
     return {
-        write(key): _body(it, value) if key == "body" and write is written else every(it, write)
-        for key, it in value.items()
+        write(key): _body(inner, value) if is_request and key == "body" else every(inner, write)
+        for key, inner in value.items()
     }
 
 
@@ -95,8 +97,9 @@ def _body(body: Any, request: Mapping[str, Any]) -> Any:
         fields = {written(key): every(it) for key, it in body.items()}
         return fields if are_keys(fields) else written(pairs(body.items(), in_url))
     text = json.dumps(body, ensure_ascii=False)
-    found = every(body, lambda it: _escaped(it, True)) if _is_evaluated(text) else body
-    return found if are_keys(found) else written(text)
+    if _is_evaluated(text):
+        body = every(body, partial(_escaped, is_json=True))
+    return body if are_keys(body) else written(text)
 
 
 def are_keys(value: Any) -> bool:

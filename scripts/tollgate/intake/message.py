@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -25,7 +26,7 @@ _OWN_HEADERS = re.compile(
 _FORM = "application/x-www-form-urlencoded"
 _SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
 #: Of XML an element with a text, and an attribute: its name and the value.
-_TEXT = re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)")
+TEXT = re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)")
 _ATTRIBUTE = re.compile(
     r"""\s(?:[\w.-]+:)?(?P<name>[\w.-]+)\s*=\s*(["'])(?P<value>[^<>]+?)(?=\2)"""
 )
@@ -70,10 +71,10 @@ class Message:
         """Raises KeyError, TypeError, ValueError, AttributeError for what is no request of a
         HAR."""
         url = urlsplit(request["url"])
-        given = {it["name"]: it["value"] for it in request.get("headers") or []}
-        if not all(isinstance(it, str) for it in given.values()):
+        sent = {it["name"]: it["value"] for it in request.get("headers") or []}
+        if not all(isinstance(it, str) for it in sent.values()):
             raise TypeError("the value of a header is no text")
-        kept = ((name, it) for name, it in given.items() if not _OWN_HEADERS.fullmatch(name))
+        kept = ((name, it) for name, it in sent.items() if not _OWN_HEADERS.fullmatch(name))
         headers = {name: it for name, it in kept if name.lower() != "accept" or "*/*" not in it}
         post = request.get("postData") or {}
         body, kind = _body(post) if post.get("text") or post.get("params") else (None, "")
@@ -83,24 +84,24 @@ class Message:
 
     def slots(self) -> list[Slot]:
         """All values that it sends."""
-        found = [
-            Slot("path", self.segments[at - 1] if at else "", it, _putter(self.segments, at))
-            for at, it in enumerate(self.segments)
-            if it
+        slots = [
+            Slot("path", self.segments[at - 1] if at else "", segment, _putter(self.segments, at))
+            for at, segment in enumerate(self.segments)
+            if segment
         ]
-        found += [Slot("query", it[0], it[1], _putter(it, 1)) for it in self.query]
+        slots += [Slot("query", it[0], it[1], _putter(it, 1)) for it in self.query]
         for name, value in self.headers.items():
             scheme = _SCHEME.fullmatch(value)
             head = scheme["scheme"] if scheme else ""
             put = _putter(self.headers, name, head)
-            found.append(Slot("header", name, value.removeprefix(head), put, head))
+            slots.append(Slot("header", name, value.removeprefix(head), put, head))
         if self.kind == "form":
-            found += [Slot("form", it[0], it[1], _putter(it, 1)) for it in self.body]
+            slots += [Slot("form", it[0], it[1], _putter(it, 1)) for it in self.body]
         elif self.kind == "json":
-            found += _leaves(self, "body", ("",))
+            slots += _leaves(vars(self), "body", ("",))
         elif self.kind == "xml":
-            found += _of_xml(self)
-        return found
+            slots += _of_xml(self)
+        return slots
 
     @property
     def names(self) -> list[str]:
@@ -112,25 +113,24 @@ class Message:
     def words(self) -> list[str]:
         """What its label is made of, without what differs from visitor to visitor."""
         words = [] if self.method in ("GET", "HEAD") else [self.method.lower()]
-        for it in filter(None, self.segments):
-            words += re.findall("[A-Za-z0-9]+", it) if WORD.fullmatch(it) else ["id"]
+        for segment in filter(None, self.segments):
+            words += re.findall("[A-Za-z0-9]+", segment) if WORD.fullmatch(segment) else ["id"]
         return words
 
     def request(self) -> dict[str, Any]:
         """As taurus.yml has it, without a label."""
-        url = "/" + "/".join(
-            quoted(it, lambda text: quote(text, safe="~@:!$'()*+,;=")) for it in self.segments
-        )
+        encode = partial(quote, safe="~@:!$'()*+,;=")
+        url = "/" + "/".join(quoted(it, encode) for it in self.segments)
         if self.query:
             url += "?" + pairs(self.query)
-        found: dict[str, Any] = {"url": url}
+        request: dict[str, Any] = {"url": url}
         if self.method != "GET":
-            found["method"] = self.method
+            request["method"] = self.method
         if self.headers:
-            found["headers"] = dict(self.headers)
+            request["headers"] = dict(self.headers)
         if self.kind:
-            found["body"] = self._written_body()
-        return found
+            request["body"] = self._written_body()
+        return request
 
     def _written_body(self) -> Any:
         if self.kind == "form":
@@ -165,8 +165,8 @@ def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
     return text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text"
 
 
-def _putter(holder: Any, key: Any, head: str = "") -> Callable[[str], None]:
-    return lambda text: holder.__setitem__(key, head + text)
+def _putter(holder: Any, key: Any, head: str = "", tail: str = "") -> Callable[[str], None]:
+    return lambda text: holder.__setitem__(key, f"{head}{text}{tail}")
 
 
 def _replacer(message: Message, whole: str, value: str) -> Callable[[str], None]:
@@ -179,8 +179,7 @@ def _replacer(message: Message, whole: str, value: str) -> Callable[[str], None]
 def _leaves(holder: Any, key: Any, names: tuple[str, ...]) -> Iterator[Slot]:
     """Of JSON. names: its own, and those around it from the innermost on. A variable in the place
     of a number stands without quotes."""
-    is_body = isinstance(holder, Message)
-    value = holder.body if is_body else holder[key]
+    value = holder[key]
     if isinstance(value, dict):
         labels = [it for name, it in value.items() if name.lower() in _LABELS]
         labels = [it for it in labels if isinstance(it, str)]
@@ -192,14 +191,7 @@ def _leaves(holder: Any, key: Any, names: tuple[str, ...]) -> Iterator[Slot]:
             yield from _leaves(value, at, names)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         quotes = "" if isinstance(value, str) else BARE
-
-        def put(text: str) -> None:
-            text = f"{quotes}{text}{quotes}"
-            if is_body:
-                holder.body = text
-            else:
-                holder[key] = text
-
+        put = _putter(holder, key, quotes, quotes)
         yield Slot("json", names[0], str(value), put, around=names[1:])
 
 
@@ -209,18 +201,19 @@ def _keys(value: Any) -> Iterator[str]:
         yield from value
         value = [*value.values()]
     if isinstance(value, list):
-        for it in value:
-            yield from _keys(it)
+        for inner in value:
+            yield from _keys(inner)
 
 
 def _of_xml(message: Message) -> Iterator[Slot]:
     """Texts and attributes, with what the attributes of the same tag call them."""
-    for pattern in (_TEXT, _ATTRIBUTE):
-        for it in pattern.finditer(message.body):
-            is_label = pattern is _ATTRIBUTE and it["name"].lower() in _LABELS
-            around = () if is_label else _labels(message.body, it.start("value"))
-            put = _replacer(message, it[0], it["value"])
-            yield Slot("xml", it["name"], unescape(it["value"]), put, around=around)
+    for pattern in (TEXT, _ATTRIBUTE):
+        for match in pattern.finditer(message.body):
+            name, value = match["name"], match["value"]
+            is_label = pattern is _ATTRIBUTE and name.lower() in _LABELS
+            around = () if is_label else _labels(message.body, match.start("value"))
+            put = _replacer(message, match[0], value)
+            yield Slot("xml", name, unescape(value), put, around=around)
 
 
 def _labels(xml: str, at: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -73,17 +73,27 @@ def json_of(text: str) -> Any:
         if any(count > most for count, _ in enumerate(marks)):
             raise _TooLargeError(f"has more than {most:,} values")
     if re.search(r"\\u[dD][89a-fA-F]", text):
-        text = _ESCAPE.sub(lambda it: r"\ufffd" if it["half"] else it[0], text)
+        text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape["half"] else escape[0], text)
     try:
         value = json.loads(text)
     except RecursionError:
         raise _TooLargeError(_TOO_DEEP) from None
-    level, depth = [value], 0
-    while level := [it for each in level for it in _inside(each)]:
-        depth += 1
-        if depth > DEEPEST:
-            raise _TooLargeError(_TOO_DEEP)
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [it for each in level for it in _inside(each)]
+    if level:
+        raise _TooLargeError(_TOO_DEEP)
     return value
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """A mapping of a document; many a one has something else in its place."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list of a document."""
+    return value if isinstance(value, list) else []
 
 
 def size_of(value: Any) -> int:
@@ -186,15 +196,15 @@ def _wrong(event: yaml.Event, why: str) -> yaml.YAMLError:
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
     """Its value: a quoted one is a text, and so is a plain one that is like nothing else."""
-    text, kind = event.value, (event.tag or "!").removeprefix(_TAG)
-    if not event.implicit[0] and kind in ("!", "str"):
+    text, tag = event.value, (event.tag or "!").removeprefix(_TAG)
+    if not event.implicit[0] and tag in ("!", "str"):
         return text
     match = _PLAIN.fullmatch(text)
-    kind = match.lastgroup if match and kind in ("!", match.lastgroup, "float") else "str"
+    kind = match.lastgroup if match and tag in ("!", match.lastgroup, "float") else "str"
     if kind in ("int", "float") and len(text) > _LONGEST_NUMBER:
         raise _TooLargeError(_TOO_LONG)
     if kind == "int":  # 0123 is 123: the digits of YAML 1.1 were octal
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
     if kind == "float":
         return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
-    return {"null": None, "bool": text[:1] in "tT"}.get(kind, text)
+    return None if kind == "null" else text[:1] in "tT" if kind == "bool" else text

@@ -12,8 +12,9 @@ from urllib.parse import quote
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.compare.model import ALL_LABELS
 from tollgate.intake import literal, values
-from tollgate.intake.document import Document, Operation, as_list, as_mapping
+from tollgate.intake.document import Document, Operation
 from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.notation import as_list, as_mapping
 from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
 from tollgate.intake.source import Source
 from tollgate.record.redaction import is_secret
@@ -37,7 +38,8 @@ _NOT_IN_LABELS = re.compile(r"\$\{|[<>=\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udf
 
 @dataclass
 class _Reading:
-    """What a draft is made of. prefix: of variables of the environment."""
+    """What a draft is made of. prefix: of variables of the environment. schemas_left: of
+    _MOST_OF_SCHEMAS."""
 
     document: Document
     prefix: str
@@ -48,29 +50,41 @@ class _Reading:
     remarks: list[str] = field(default_factory=list)
     probes: list[dict[str, str]] = field(default_factory=list)
     answers: dict[str, Any] = field(default_factory=dict)
+    schemas_left: int = _MOST_OF_SCHEMAS
 
     def __post_init__(self) -> None:
         self.draws = values.Draws.of(_SEED, self.budget)
-        self._schemas_left = _MOST_OF_SCHEMAS
 
     def has_room(self, schema: Any) -> bool:
         """Whether the schemas of answers may have one more."""
-        self._schemas_left -= len(json.dumps(schema))
-        return self._schemas_left >= 0
+        self.schemas_left -= len(json.dumps(schema))
+        return self.schemas_left >= 0
 
 
 @dataclass
-class _Asked:
-    """What one operation is asked with. probe: its path with values of the first row. guesses: of
-    which parameters the values are drawn."""
+class _Parts:
+    """What one operation is asked with. first: by reference, the value of the first row. guesses:
+    of which parameters the values are drawn."""
 
     path: str
-    probe: str
     query: list[str] = field(default_factory=list)
-    probe_query: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
     guesses: list[str] = field(default_factory=list)
     has_secret: bool = False
+
+    @property
+    def url(self) -> str:
+        """Its path with its query, encoded where no URL has it, as a document may write it either
+        way."""
+        path = literal.quoted(self.path, lambda text: quote(text, safe="/?~@:!$'()*+,;=&%"))
+        path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)
+        return "?".join(filter(None, (path, "&".join(self.query))))
+
+    @property
+    def probe(self) -> str:
+        """The same with the values of the first row."""
+        return literal.REFERENCE.sub(lambda reference: self.first[reference[0]], self.url)
 
 
 def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draft:
@@ -82,8 +96,8 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
     document = Document(source)
     reading = _Reading(document, name)
     operations = [*document.operations()]
-    wanted = _wanted(reading, operations, named)
-    requests = [it for it in (_in_budget(reading, each) for each in wanted) if it]
+    chosen = _chosen(reading, operations, named)
+    requests = [it for it in (_in_budget(reading, each) for each in chosen) if it]
     if not requests:
         raise IntakeError(
             f"{source.name} has no operation that only reads: name others by --request, such as "
@@ -106,41 +120,38 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
     )
 
 
-def _wanted(
+def _chosen(
     reading: _Reading, operations: Iterable[Operation], named: Collection[str]
 ) -> list[Operation]:
     """Those that read, and those that are named."""
-    wanted, left, unknown = [], [], set(named)
-    for it in operations:
-        names = {it.text, str(it.described.get("operationId") or it.text)}
+    chosen, left, unknown = [], [], set(named)
+    for operation in operations:
+        names = {operation.text, str(operation.described.get("operationId") or operation.text)}
         unknown -= names
-        if it.method in READING or names & set(named):
-            wanted.append(it)
-        elif it.method != "OPTIONS":
-            left.append(it)
+        if operation.method in READING or names & set(named):
+            chosen.append(operation)
+        elif operation.method != "OPTIONS":
+            left.append(operation)
     if unknown:
-        known = [it.text for it in (*wanted, *left)]
         name = min(unknown)
-        raise IntakeError(
-            f"--request {name!r} is no operation of the document: {did_you_mean(name, known)}"
-        )
+        near = did_you_mean(name, (it.text for it in (*chosen, *left)))
+        raise IntakeError(f"--request {name!r} is no operation of the document: {near}")
     if left:
+        writing = some_of([it.text for it in left], _NAMED)
         reading.remarks.append(
-            f"left out, because they may write: {some_of([it.text for it in left], _NAMED)}; name "
-            f"one by --request '{left[0].text}'"
+            f"left out, because they may write: {writing}; name one by --request '{left[0].text}'"
         )
-    for it in wanted:
-        if it.elsewhere:
-            reading.remarks.append(f"left out {it.text}: its `servers` name {it.elsewhere}")
-    return [it for it in wanted if not it.elsewhere]
+    others = [it for it in chosen if it.elsewhere]
+    reading.remarks += [f"left out {it.text}: its `servers` name {it.elsewhere}" for it in others]
+    return [it for it in chosen if not it.elsewhere]
 
 
 def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
-    said_before = len(reading.remarks)
+    before = len(reading.remarks)
     try:
         request = _request(reading, reading.document.completed(operation))
         # A text that many operations share stands in the draft of each.
-        reading.budget.spend(len(str([request, *reading.remarks[said_before:]])) // 1000 * 100)
+        reading.budget.spend(len(str([request, *reading.remarks[before:]])) // 1000 * 100)
         return request
     except values.TooManyError:
         raise IntakeError(
@@ -159,52 +170,45 @@ def _in_budget(reading: _Reading, operation: Operation) -> dict[str, Any] | None
 def _request(reading: _Reading, operation: Operation) -> dict[str, Any] | None:
     """The request of an operation; None where a remark says why there is none."""
     label = _label(reading, operation)
-    asked = _Asked(*[operation.base + operation.path] * 2)
+    parts = _Parts(operation.base + operation.path)
     for parameter in operation.parameters:
-        _add(reading, asked, parameter)
-    for name in re.findall(r"\{([^{}$]*)\}", asked.probe):
-        _add(reading, asked, {"name": name, "in": "path", "schema": {"type": "string"}})
-    body = _body(reading, operation, asked)
-    if asked.path.startswith("//"):
+        _add(reading, parts, parameter)
+    for name in re.findall(r"\{([^{}$]*)\}", parts.path):
+        _add(reading, parts, {"name": name, "in": "path", "schema": {"type": "string"}})
+    body = _body(reading, operation, parts)
+    if parts.path.startswith("//"):
         reading.remarks.append(f"left out {operation.text}: behind // Taurus reads a host")
         return None
     if body is NO_BODY:
         return None
-    _secure(reading, operation, asked)
+    _secure(reading, operation, parts)
     status, types, schema = answer_of(reading.document, operation)
     is_json = any(map(JSON.fullmatch, types))
-    is_plain = operation.method == "GET" and not asked.headers and not asked.has_secret
+    is_plain = operation.method == "GET" and not parts.headers and not parts.has_secret
     if is_plain and is_json and schema and status == "200" and reading.has_room(schema):
         reading.answers[label] = schema
-        path = "?".join(filter(None, (_in_path(asked.probe), "&".join(asked.probe_query))))
-        reading.probes.append({"path": path, "schema": label})
+        reading.probes.append({"path": parts.probe, "schema": label})
     if len(types) > 1 or (types and not is_json):
-        asked.headers["Accept"] = next(filter(JSON.fullmatch, types), types[0])
-    said = {
+        parts.headers["Accept"] = next(filter(JSON.fullmatch, types), types[0])
+    request = {
         "label": label,
-        "url": "?".join(filter(None, (_in_path(asked.path), "&".join(asked.query)))),
+        "url": parts.url,
         "method": operation.method if operation.method != "GET" else None,
-        "headers": asked.headers,
+        "headers": parts.headers,
         "body": body,
         "follow-redirects": False if status.startswith("3") else None,
         "assert": checks_of(status, schema if is_json else {}),
-        GUESSED: ", ".join(dict.fromkeys(asked.guesses)),
+        GUESSED: ", ".join(dict.fromkeys(parts.guesses)),
     }
-    return {key: it for key, it in said.items() if it is False or it}
-
-
-def _in_path(text: str) -> str:
-    """Encoded where no URL has it, as a document may write it either way."""
-    found = literal.quoted(text, lambda it: quote(it, safe="/?~@:!$'()*+,;=&%"))
-    return re.sub("%(?![0-9A-Fa-f]{2})", "%25", found)
+    return {key: it for key, it in request.items() if it is False or it}
 
 
 def _label(reading: _Reading, operation: Operation) -> str:
     """Its id, else method and path: as a property's name no other label has it."""
     names = (operation.described.get("operationId"), operation.text)
     texts = (_NOT_IN_LABELS.sub("-", str(it or ""))[: LONGEST_SLUG - 4].strip() for it in names)
-    given = next(it for it in texts if _is_label(slug_of(it).lower()) and it != ALL_LABELS)
-    label = unique(given, lambda it: slug_of(it).lower() in reading.slugs, " ")
+    label = next(it for it in texts if _is_label(slug_of(it).lower()) and it != ALL_LABELS)
+    label = unique(label, lambda other: slug_of(other).lower() in reading.slugs, " ")
     reading.slugs.add(slug_of(label).lower())
     return label
 
@@ -221,61 +225,60 @@ def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
     return as_mapping(parameter.get("schema", parameter))
 
 
-def _add(reading: _Reading, asked: _Asked, parameter: Mapping[str, Any]) -> None:
+def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None:
     """A parameter of a path, a query or a header."""
     place, name = parameter.get("in"), str(parameter.get("name"))
     schema = _schema_of(parameter)
     is_required = parameter.get("required") or place == "path"
     if place not in ("path", "query", "header"):
         if place == "cookie" and is_required:
-            reading.remarks.append(f"{asked.path} needs the cookie {name!r}: add it to its headers")
+            reading.remarks.append(f"{parts.path} needs the cookie {name!r}: add it to its headers")
         return
     if place == "header" and name.lower() in _OWN_HEADERS:
         return
-    if place == "header" and is_required and not _is_name(reading, asked, place, name):
+    if place == "header" and is_required and not _is_name(reading, parts, place, name):
         return
     # By its name: the same parameter of two operations has the same values.
-    found = values.column(parameter, schema, values.Draws.of(name, reading.budget))
-    if found.is_guess and is_required and is_secret(name):
+    drawn = values.column(parameter, schema, values.Draws.of(name, reading.budget))
+    if drawn.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
-        _put(asked, place, name, reference if place == "header" else literal.in_url(reference), "")
-        asked.has_secret = True
+        _put(parts, place, name, reference if place == "header" else literal.in_url(reference), "")
+        parts.has_secret = True
         return
-    if not is_required and (found.is_guess or place == "header"):
+    if not is_required and (drawn.is_guess or place == "header"):
         return
-    texts = tuple(_text(it, place != "header") for it in found.values)
+    texts = tuple(_text(it, place != "header") for it in drawn.values)
     reading.budget.spend(sum(map(len, texts)) // 10)
     variable = _variable(reading, name, texts)
-    if found.is_guess:
-        asked.guesses.append(variable)
-        if not values.allows(schema, found.values[0]):
+    if drawn.is_guess:
+        parts.guesses.append(variable)
+        if not values.allows(schema, drawn.values[0]):
             reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
-    _put(asked, str(place), name, literal.reference(variable), texts[0])
+    _put(parts, place, name, literal.reference(variable), texts[0])
 
 
-def _is_name(reading: _Reading, asked: _Asked, place: str, name: str) -> bool:
+def _is_name(reading: _Reading, parts: _Parts, place: str, name: str) -> bool:
     """Whether a header or a cookie can be called so; if not, a remark says so."""
     if literal.NAME.fullmatch(name):
         return True
-    reading.remarks.append(f"{asked.path} needs the {place} {name!r}, as none can be called")
+    reading.remarks.append(f"{parts.path} needs the {place} {name!r}, as none can be called")
     return False
 
 
-def _put(asked: _Asked, place: str, name: str, reference: str, value: str) -> None:
-    """A variable in its place, and its first value in the probe's."""
+def _put(parts: _Parts, place: str, name: str, reference: str, value: str) -> None:
+    """A variable in its place. value: its first one."""
+    parts.first[reference] = value
     if place == "path":
-        asked.path = asked.path.replace(f"{{{name}}}", reference)
-        asked.probe = asked.probe.replace(f"{{{name}}}", value)
+        parts.path = parts.path.replace(f"{{{name}}}", reference)
     elif place == "query":
-        asked.query.append(f"{quote(name)}={reference}")
-        asked.probe_query.append(f"{quote(name)}={value}")
+        parts.query.append(f"{quote(name)}={reference}")
     else:
-        asked.headers[name] = reference
+        parts.headers[name] = reference
 
 
-def _secret(reading: _Reading, what: str, words: str) -> str:
+def _secret(reading: _Reading, name: str, words: str) -> str:
     """The reference to a variable of the environment."""
-    variable = re.sub(r"\W+", "_", f"{reading.prefix}_{what}", flags=re.ASCII).upper()
+    variable = re.sub(r"\W+", "_", f"{reading.prefix}_{name}", flags=re.ASCII).upper()
     reading.secrets[variable] = words
     return literal.reference(f"__P({variable})")
 
@@ -284,7 +287,7 @@ def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
     """The column of a parameter: that of another operation where both have the same values."""
     stem = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
     stem = f"a_{stem}" if stem in _TAKEN or stem[0].isdigit() else stem
-    name = unique(stem, lambda it: reading.columns.get(it, texts) != texts)
+    name = unique(stem, lambda other: reading.columns.get(other, texts) != texts)
     reading.columns[name] = texts
     return name
 
@@ -304,7 +307,7 @@ NO_BODY = object()
 GUESSED = "x-guessed"
 
 
-def _body(reading: _Reading, operation: Operation, asked: _Asked) -> Any:
+def _body(reading: _Reading, operation: Operation, parts: _Parts) -> Any:
     """What it sends; None for nothing, NO_BODY where a remark says why it can't be made."""
     described = operation.described
     if reading.document.is_swagger:
@@ -322,13 +325,14 @@ def _body(reading: _Reading, operation: Operation, asked: _Asked) -> Any:
         reading.remarks.append(f"left out {operation.text}: it sends {next(iter(schemas))}")
         return NO_BODY
     media, schema = schemas[kind]
-    given = values.examples_of(media, schema)
-    body = given[0] if given else values.drawn(schema, reading.draws)
-    if not given:
-        asked.guesses.append("body")
+    if examples := values.examples_of(media, schema):
+        body = examples[0]
+    else:
+        body = values.drawn(schema, reading.draws)
+        parts.guesses.append("body")
     # A form that taurus.yml can't have as a mapping is sent as a text.
     if kind != _FORM or not literal.are_keys(literal.every(body)):
-        asked.headers["Content-Type"] = kind
+        parts.headers["Content-Type"] = kind
     if kind != _FORM:
         body = _as_json(body, schema)
     elif isinstance(body, dict):
@@ -348,11 +352,11 @@ def _as_json(example: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _swagger_bodies(operation: Operation, types: list[str]) -> dict[str, tuple[Any, Any]]:
-    for it in operation.parameters:
-        if it.get("in") == "body":
-            json_types = [*filter(JSON.fullmatch, types)] or ([] if types else ["application/json"])
-            kinds = json_types or types
-            return {kinds[0]: ({}, as_mapping(it.get("schema")))}
+    for parameter in operation.parameters:
+        if parameter.get("in") == "body":
+            types = types or ["application/json"]
+            kind = next(filter(JSON.fullmatch, types), types[0])
+            return {kind: ({}, as_mapping(parameter.get("schema")))}
     form = {str(it.get("name")): it for it in operation.parameters if it.get("in") == "formData"}
     if not form:
         return {}
@@ -362,37 +366,34 @@ def _swagger_bodies(operation: Operation, types: list[str]) -> dict[str, tuple[A
     return {_FORM: ({}, {"type": "object", "properties": form, "required": required})}
 
 
-def _secure(reading: _Reading, operation: Operation, asked: _Asked) -> None:
+def _secure(reading: _Reading, operation: Operation, parts: _Parts) -> None:
     """Give it the secrets that it needs, which come from the environment."""
     root = reading.document.root
     needed = operation.described.get("security", root.get("security"))
     needed = needed if isinstance(needed, list) else [needed]
     if not needed or not all(needed):
         return
-    known = root.get("securityDefinitions")
-    known = as_mapping(known or as_mapping(root.get("components")).get("securitySchemes"))
+    in_components = as_mapping(root.get("components")).get("securitySchemes")
+    schemes = as_mapping(root.get("securityDefinitions") or in_components)
     # Some documents name a scheme alone, without the list of its scopes.
     for scheme in needed[0] if isinstance(needed[0], Mapping) else [str(needed[0])]:
-        described = reading.document.expanded(known.get(scheme), f"security {scheme}")
-        _send_secret(reading, asked, scheme, as_mapping(described))
+        described = reading.document.expanded(schemes.get(scheme), f"security {scheme}")
+        _send_secret(reading, parts, scheme, as_mapping(described))
 
 
 def _send_secret(
-    reading: _Reading, asked: _Asked, scheme: str, described: Mapping[str, Any]
+    reading: _Reading, parts: _Parts, scheme: str, described: Mapping[str, Any]
 ) -> None:
     kind, place = described.get("type"), described.get("in")
     is_basic = "basic" in (kind, str(described.get("scheme")).lower())
     words = "user:password in base64" if is_basic else str(kind or "security")
     reference = _secret(reading, scheme, f"{words} of {scheme}")
-    asked.has_secret = True
+    parts.has_secret = True
     name = str(described.get("name", ""))
-    if kind == "apiKey" and place == "query":
-        asked.query.append(f"{quote(name)}={literal.in_url(reference)}")
-    elif kind == "apiKey" and not _is_name(reading, asked, str(place), name):
-        pass
-    elif kind == "apiKey" and place == "header":
-        asked.headers[name] = reference
-    elif kind == "apiKey":
-        asked.headers["Cookie"] = f"{name}={reference}"
-    else:
-        asked.headers["Authorization"] = f"{'Basic' if is_basic else 'Bearer'} {reference}"
+    if kind != "apiKey":
+        parts.headers["Authorization"] = f"{'Basic' if is_basic else 'Bearer'} {reference}"
+    elif place == "query":
+        parts.query.append(f"{quote(name)}={literal.in_url(reference)}")
+    elif _is_name(reading, parts, str(place), name):
+        is_cookie = place != "header"
+        parts.headers["Cookie" if is_cookie else name] = f"{name}=" * is_cookie + reference

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from tollgate.intake import values
-from tollgate.intake.document import Document, Operation, as_list, as_mapping
+from tollgate.intake.document import Document, Operation
+from tollgate.intake.notation import as_list, as_mapping
 
 JSON = re.compile(r"application/(?:[\w.-]+\+)?json\b.*", re.IGNORECASE)
 _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
@@ -37,8 +38,8 @@ def answer_of(document: Document, operation: Operation) -> tuple[str, list[str],
     else:
         content = as_mapping(response.get("content"))
         types = [*content]
-        kind = next(filter(JSON.fullmatch, content), None)
-        schema = as_mapping(content.get(kind)).get("schema")
+        media = [it for kind, it in content.items() if JSON.fullmatch(kind)]
+        schema = as_mapping(media[0] if media else None).get("schema")
     status = fine[0] if len(fine) == 1 else ""
     if operation.method == "HEAD":  # its answer has no body, whatever GET is answered with
         return status, types, {}
@@ -53,21 +54,21 @@ def as_json_schema(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     schema = _without_sent(schema)
-    found = {key: _below(key, it) for key, it in schema.items() if key not in _NOT_OF_JSON}
+    words = {key: _below(key, it) for key, it in schema.items() if key not in _NOT_OF_JSON}
     for key, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(found.get(key), bool):
-            is_exclusive = found.pop(key)
-            if is_exclusive and bound in found:
-                found[key] = found.pop(bound)
-    if "type" in found:
-        found["type"] = _type(found["type"])
-    if not _compiles(str(found.get("pattern", ""))):
-        found["pattern"] = None
+        if isinstance(words.get(key), bool):
+            is_exclusive = words.pop(key)
+            if is_exclusive and bound in words:
+                words[key] = words.pop(bound)
+    if "type" in words:
+        words["type"] = _type(words["type"])
+    if not _compiles(str(words.get("pattern", ""))):
+        words["pattern"] = None
     # A word without a value says nothing, but for one of these.
-    found = {key: it for key, it in found.items() if it is not None or key in _AS_IT_IS}
+    words = {key: it for key, it in words.items() if it is not None or key in _AS_IT_IS}
     if schema.get("nullable") is True or schema.get("x-nullable") is True:
-        return {"anyOf": [found, {"type": "null"}]}
-    return found
+        return {"anyOf": [words, {"type": "null"}]}
+    return words
 
 
 def _without_sent(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,24 +82,24 @@ def _without_sent(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**schema, "properties": left, "required": required}
 
 
-def _below(key: str, given: Any) -> Any:
+def _below(key: str, value: Any) -> Any:
     """What stands behind a word of a schema."""
     if key in _AS_IT_IS:
-        return given
-    if key not in _BY_NAME or not isinstance(given, Mapping):
-        return as_json_schema(given)
+        return value
+    if key not in _BY_NAME or not isinstance(value, Mapping):
+        return as_json_schema(value)
     is_pattern = key == "patternProperties"
-    known = (name for name in given if not is_pattern or _compiles(str(name)))
-    return {name: as_json_schema(given[name]) for name in known}
+    names = (name for name in value if not is_pattern or _compiles(str(name)))
+    return {name: as_json_schema(value[name]) for name in names}
 
 
-def _type(given: Any) -> Any:
+def _type(kind: Any) -> Any:
     """The type of JSON, or the types, that are meant; None where one is unknown, such as `file`."""
-    kinds = given if isinstance(given, list) else [given]
+    kinds = kind if isinstance(kind, list) else [kind]
     meant = [values.MEANT.get(str(it), it) for it in kinds]
     if not meant or any(it not in _TYPES for it in meant):
         return None
-    return meant if isinstance(given, list) else meant[0]
+    return meant if isinstance(kind, list) else meant[0]
 
 
 @lru_cache(maxsize=4096)

@@ -57,12 +57,12 @@ class Source:
         )
 
 
-def load(given: str) -> Source:
+def load(place: str) -> Source:
     """The source that a path or a URL names. Raises IntakeError."""
-    if given.lower().startswith(("http://", "https://")):
-        _check(given)
-        return Source(shown(given), given, fetched(given))
-    return Source(given, Path(given).absolute().as_uri(), text_of(given))
+    if place.lower().startswith(("http://", "https://")):
+        _check(place)
+        return Source(shown(place), place, fetched(place))
+    return Source(place, Path(place).absolute().as_uri(), text_of(place))
 
 
 def _check(url: str) -> None:

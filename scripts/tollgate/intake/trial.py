@@ -48,17 +48,19 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
-    asked = ((name, of) for name, of in draft.data.items() if f"${{{name}}}" in texts)
-    data = {name: tuple(column[row] for row in trial.rows) for name, column in asked}
+    columns = ((name, it) for name, it in draft.data.items() if f"${{{name}}}" in texts)
     used = {*_USED.findall(texts)}
-    secrets = {name: it for name, it in draft.secrets.items() if name in used}
     labels = {it.get("label") for it in kept}
-    known = (it for it in draft.probes if "schema" not in it or it["schema"] in labels)
-    probes = [it for it in known if trial.matches(it)]
-    answers = {it["schema"]: draft.answers[it["schema"]] for it in probes if "schema" in it}
-    changed = {"data": data, "secrets": secrets, "probes": tuple(probes), "answers": answers}
-    remarks = (*draft.remarks, *trial.remarks)
-    return replace(draft, requests=tuple(kept), remarks=remarks, **changed)
+    probes = [it for it in draft.probes if it["schema"] in labels and trial.matches(it)]
+    return replace(
+        draft,
+        requests=tuple(kept),
+        data={name: tuple(column[row] for row in trial.rows) for name, column in columns},
+        secrets={name: it for name, it in draft.secrets.items() if name in used},
+        probes=tuple(probes),
+        answers={it["schema"]: draft.answers[it["schema"]] for it in probes},
+        remarks=(*draft.remarks, *trial.remarks),
+    )
 
 
 class _Trial:
@@ -96,39 +98,35 @@ class _Trial:
         self, request: Mapping[str, Any], row: int, secrets: Mapping[str, str]
     ) -> tuple[int, str]:
         """(status, what is wrong with the answer or nothing)."""
-        data, method = self._values(row), request.get("method", "GET")
-        values = {**data, **secrets}
-        given = request.get("headers", {}).items()
-        headers = {name: _filled(str(it), values) for name, it in given}
+        data = {name: it[row] for name, it in self._draft.data.items()}
+        values, method = {**data, **secrets}, request.get("method", "GET")
+        texts = request.get("headers", {}).items()
+        headers = {name: _filled(str(it), values) for name, it in texts}
         asks = _opener(request.get("follow-redirects", True))
         place = self._url + _filled(request["url"], values)
         status, body = _asked(asks, method, place, headers)
         why = _wrong(request, status, body)
         return status, f"{method} {_filled(request['url'], data)} {why}" if why else ""
 
-    def _values(self, row: int) -> dict[str, str]:
-        return {name: it[row] for name, it in self._draft.data.items()}
-
     def matches(self, probe: Mapping[str, str]) -> bool:
         """Whether the answer to a probe is what its schema says."""
-        if "schema" not in probe:
-            return True
+        label = probe["schema"]
         _, body = _asked(_opener(False), "GET", self._url + probe["path"], {})
-        problem = json_schema.mismatch(self._draft.answers[probe["schema"]], body)
+        problem = json_schema.mismatch(self._draft.answers[label], body)
         if problem:
-            said = f"{probe['schema']!r} answers otherwise than its schema says: {problem}"
-            self.remarks.append(said)
+            line = f"{label!r} answers otherwise than its schema says: {problem}"
+            self.remarks.append(line)
         return not problem
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """As JMeter sends it, with the values of variables that are known."""
 
-    def part(found: re.Match[str]) -> str:
-        _, secret, variable, number, backslash = found.groups()
+    def part(match: re.Match[str]) -> str:
+        encodes, secret, variable, number, backslash = match.groups()
         if secret:
-            value = values.get(secret, found[0])
-            return quote(value, safe="") if found[1] and secret in values else value
+            value = values.get(secret, match[0])
+            return quote(value, safe="") if encodes and secret in values else value
         return values.get(variable, "") if variable else backslash or chr(int(number))
 
     return _PART.sub(part, text) if evaluates(text) else text
@@ -141,8 +139,7 @@ def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
         subject = str(status) if check.get("subject") == "http-code" else body
         missing = [it for it in check["contains"] if _filled(it, {}) not in subject]
         if missing:
-            is_code = subject != body
-            return f"answers {status}" + ("" if is_code else f" without {missing[0]}")
+            return f"answers {status}" + (f" without {missing[0]}" if subject == body else "")
     return f"answers {status}" if status >= 400 else ""
 
 

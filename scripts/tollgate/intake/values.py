@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 from uuid import UUID
 
 from tollgate.base.time_limit import within
+from tollgate.intake.notation import as_list, as_mapping
 
 #: Of a column; fewer than 20 make a load that a cache answers.
 ROWS = 20
@@ -31,7 +32,7 @@ MEANT = {
     "bool": "boolean",
 }
 #: By format, of the n-th value from 1. Bytes are those of text.
-_FORMATS = {
+_FORMATS: Mapping[str, Callable[[int, Random], str]] = {
     "date": lambda n, _: f"2026-01-{n % 28 + 1:02}",
     "date-time": lambda n, _: f"2026-01-{n % 28 + 1:02}T12:00:00Z",
     "time": lambda n, _: f"12:{n % 60:02}:00Z",
@@ -42,7 +43,7 @@ _FORMATS = {
     "ipv6": lambda n, _: f"2001:db8::{n:x}",
     "uri": lambda n, _: f"https://example.com/{n}",
     "url": lambda n, _: f"https://example.com/{n}",
-    "byte": lambda *_: "dGV4dA==",
+    "byte": lambda _n, _draws: "dGV4dA==",
 }
 
 
@@ -92,20 +93,16 @@ def examples_of(described: Mapping[str, Any], schema: Mapping[str, Any]) -> list
             return [source["example"]]
         examples = source.get("examples")
         if isinstance(examples, Mapping):
-            examples = [each["value"] for each in examples.values() if _has_value(each)]
+            named = map(as_mapping, examples.values())
+            examples = [example["value"] for example in named if "value" in example]
         if isinstance(examples, list) and examples:
             return examples
         for key in ("x-example", "const"):
             if source.get(key) is not None:
                 return [source[key]]
-    enum = schema.get("enum")
-    if isinstance(enum, list) and enum:
+    if enum := as_list(schema.get("enum")):
         return [it for it in enum[:_MOST_CHOICES] if it is not None]
     return [schema["default"]] if schema.get("default") is not None else []
-
-
-def _has_value(example: object) -> bool:
-    return isinstance(example, Mapping) and "value" in example
 
 
 def column(described: Mapping[str, Any], schema: Mapping[str, Any], draws: Draws) -> Drawn:
@@ -113,8 +110,8 @@ def column(described: Mapping[str, Any], schema: Mapping[str, Any], draws: Draws
     is_list = _kind(schema) == "array" and isinstance(schema.get("items"), Mapping)
     if is_list and not examples_of(described, {}):
         return column(described, schema["items"], draws)
-    if given := examples_of(described, schema):
-        return Drawn(tuple(given[n % len(given)] for n in range(ROWS)), False)
+    if examples := examples_of(described, schema):
+        return Drawn(tuple(examples[n % len(examples)] for n in range(ROWS)), False)
     name = str(described.get("name", "text"))
     return Drawn(tuple(drawn(schema, draws, n + 1, name) for n in range(ROWS)), True)
 
@@ -129,18 +126,16 @@ def drawn(
         return examples[(n - 1) % len(examples)]
     for key in ("oneOf", "anyOf"):
         if isinstance(schema.get(key), list) and schema[key]:
-            rest = {it: value for it, value in schema.items() if it != key}
-            return drawn(merged([rest, schema[key][0]]), draws, n, name, depth)
+            return drawn(merged([{**schema, key: None}, schema[key][0]]), draws, n, name, depth)
     if isinstance(schema.get("allOf"), list):
-        rest = {it: value for it, value in schema.items() if it != "allOf"}
-        return drawn(merged([rest, *schema["allOf"]]), draws, n, name, depth)
+        return drawn(merged([schema]), draws, n, name, depth)
     kind = _kind(schema)
     if kind == "object":
         return _object(schema, draws, n, depth)
     if kind == "array":
         least = max(_count(schema, "minItems"), 0 if depth >= _DEEPEST else 1)
         draws.budget.spend(least)
-        items = _mapping(schema.get("items"))
+        items = as_mapping(schema.get("items"))
         return [drawn(items, draws, n + at, name, depth + 1) for at in range(least)]
     if kind in ("integer", "number"):
         return _number(schema, n, kind == "integer")
@@ -160,25 +155,21 @@ def merged(schemas: Sequence[object]) -> dict[str, Any]:
         for key, value in each.items():
             before = together.get(key)
             if key == "properties" and isinstance(value, Mapping):
-                together[key] = {**_mapping(before), **value}
+                together[key] = {**as_mapping(before), **value}
             elif key == "required" and isinstance(value, list):
-                together[key] = [*(before if isinstance(before, list) else []), *value]
+                together[key] = [*as_list(before), *value]
             elif value is not None:
                 together[key] = value
     return together
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _kind(schema: Mapping[str, Any]) -> str:
     """Its type; where it says none, that of what it says."""
-    given = schema.get("type")
-    if isinstance(given, list):
-        given = next((it for it in given if it != "null"), "null")
-    if isinstance(given, str):
-        return MEANT.get(given, given)
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next((it for it in kind if it != "null"), "null")
+    if isinstance(kind, str):
+        return MEANT.get(kind, kind)
     if "properties" in schema:
         return "object"
     return "array" if "items" in schema else "string"
@@ -186,11 +177,10 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict[str, Any]:
     """Required properties, and those whose values the document gives."""
-    required = schema.get("required")
-    required = required if isinstance(required, list) else []
+    required = as_list(schema.get("required"))
     fields = {}
-    for key, value in _mapping(schema.get("properties")).items():
-        inner = _mapping(value)
+    for key, value in as_mapping(schema.get("properties")).items():
+        inner = as_mapping(value)
         if inner.get("readOnly"):
             continue
         if key in required or examples_of({}, inner) or (not required and depth < 2):
@@ -200,14 +190,16 @@ def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict
 
 def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
     """From the least that is allowed on, else from 1."""
+    step = abs(_number_of(schema.get("multipleOf")) or 1)
+    low = _bound(schema, "minimum", "exclusiveMinimum", inward=1)
+    high = _bound(schema, "maximum", "exclusiveMaximum", inward=-1)
     try:
-        return _between(_number_of(schema.get("multipleOf")) or 1, *_bounds(schema), n, is_whole)
+        return _between(step, low, high, n, is_whole)
     except OverflowError:  # of bounds and steps of which no number is left
         return n
 
 
 def _between(step: float, low: float | None, high: float | None, n: int, is_whole: bool) -> float:
-    step = abs(step)
     if low is None and high is not None:
         low = min(high, 1) if high >= 1 else high - step * (ROWS - 1)
     low = 1 if low is None else low
@@ -219,14 +211,9 @@ def _between(step: float, low: float | None, high: float | None, n: int, is_whol
     return int(value) if is_whole or float(value).is_integer() else value
 
 
-def _bounds(schema: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """(least, most), of both dialects: an exclusive bound is a number or, until 3.0, a flag."""
-    least = _bound(schema, "minimum", "exclusiveMinimum", inward=1)
-    return least, _bound(schema, "maximum", "exclusiveMaximum", inward=-1)
-
-
 def _bound(schema: Mapping[str, Any], name: str, exclusive_name: str, inward: int) -> float | None:
-    """One of them. inward: from an exclusive one to what is allowed."""
+    """A bound of either dialect: an exclusive one is a number or, until 3.0, a flag. inward: from
+    an exclusive one to what is allowed."""
     bound, exclusive = _number_of(schema.get(name)), schema.get(exclusive_name)
     if exclusive is True:
         return None if bound is None else bound + inward
@@ -248,10 +235,11 @@ def _count(schema: Mapping[str, Any], key: str) -> int:
 def _text(schema: Mapping[str, Any], draws: Draws, n: int, name: str) -> str:
     least, most = _count(schema, "minLength"), _number_of(schema.get("maxLength"))
     draws.budget.spend((least + len(name)) // 10)
-    made = _FORMATS.get(str(schema.get("format")), lambda n, _: f"{name}-{n}")(n, draws)
-    if most is not None and len(made) > int(most):
-        made = "".join(draws.choice(_TEXT) for _ in range(max(least, min(int(most), 8))))
-    return made + "x" * (least - len(made))
+    write = _FORMATS.get(str(schema.get("format")))
+    text = write(n, draws) if write else f"{name}-{n}"
+    if most is not None and len(text) > int(most):
+        text = "".join(draws.choice(_TEXT) for _ in range(max(least, min(int(most), 8))))
+    return text + "x" * (least - len(text))
 
 
 def allows(schema: Mapping[str, Any], value: Any) -> bool:

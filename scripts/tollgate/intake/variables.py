@@ -75,23 +75,20 @@ class Variables:
         """What the user has to do before a run, one line each."""
         return [f"export {name} before a run: {words}" for name, words in self.secrets.items()]
 
-    def secret(self, what: str, value: str, words: str, slot: Slot | None = None) -> str:
-        """The reference to a variable of the environment that holds a value. slot: where it stands
-        from now on."""
-        stem = f"{self._prefix}_{what}"[:_LONGEST_STEM]
+    def secret(self, title: str, value: str, words: str, where: str = "") -> str:
+        """The reference to a variable of the environment that holds a value. where: as of a Slot,
+        in which it stands from now on."""
+        stem = f"{self._prefix}_{title}"[:_LONGEST_STEM]
         # In no other alphabet: neither a shell nor CI has such variables.
         stem = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_").upper()
         if stem[:1].isdigit():
             stem = f"_{stem}"
-        name = unique(stem, lambda it: self._values.get(it, value) != value)
+        name = unique(stem, lambda other: self._values.get(other, value) != value)
         if name not in self._values and len(value) >= _LEAST:
             insort(self._longest_first, (name, value), key=_shortness)
         self._values[name] = value
         self.secrets.setdefault(name, words)
-        reference = _reference(name, slot)
-        if slot:
-            slot.put(reference)
-        return reference
+        return _reference(name, where)
 
     def put(self, steps: Sequence[Step]) -> None:
         """Put variables into all requests, in their order."""
@@ -100,25 +97,25 @@ class Variables:
         for step in steps:
             for slot in step.message.slots():
                 self._put_one(step, slot, offered, sent)
-            sent.update(it.value for it in step.message.slots())
-            for given in step.given:
-                if given.value not in sent:
-                    offered.setdefault(given.value, []).append((step, given))
+            sent.update(slot.value for slot in step.message.slots())
+            for offer in step.given:
+                if offer.value not in sent:
+                    offered.setdefault(offer.value, []).append((step, offer))
         for step in steps:
             self._hide(step)
 
     def _known(self, longest: int) -> list[tuple[str, str]]:
         """Variables whose values may be inside of a text, and these values: the longest first, for
         one may be a part of another. longest: the length of the text. Raises IntakeError."""
-        known = self._longest_first
-        known = known[bisect_left(known, -longest, key=_shortness) :]
-        self._left -= len(known)
+        first = bisect_left(self._longest_first, -longest, key=_shortness)
+        variables = self._longest_first[first:]
+        self._left -= len(variables)
         if self._left < 0:
             raise IntakeError(
                 f"the recording has too many values that may be secret ({len(self._values):,}) for "
                 "its length: record a shorter visit"
             )
-        return known
+        return variables
 
     def _put_one(
         self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
@@ -127,8 +124,8 @@ class Variables:
         rest = slot.value
         for _, value in self._known(len(rest)):
             rest = rest.replace(value, "")
-        if found := next(places, None):
-            variable = literal.reference(_variable(*found))
+        if place := next(places, None):
+            variable = literal.reference(_variable(*place))
             is_plain = quote(slot.value, safe="") == slot.value
             slot.put(variable if is_plain else _encoded(variable, slot.where))
         elif slot.value and not rest:
@@ -141,16 +138,16 @@ class Variables:
                 f"{f' {slot.name}' if slot.name else ''}), and no answer before gives it: check it"
             )
 
-    def _put_secret(self, slot: Slot, what: str, words: str) -> None:
+    def _put_secret(self, slot: Slot, title: str, words: str) -> None:
         def hidden(value: str) -> str:
-            return _encoded(self.secret(what, value, words), slot.where)
+            return _encoded(self.secret(title, value, words), slot.where)
 
         self._within.text(slot.value)
         self._within.settings(_parsed(slot.value))
         if slot.where == "path":
             slot.put(_hidden_in_path(slot.value, hidden))
         else:
-            self.secret(what, slot.value, words, slot)
+            slot.put(self.secret(title, slot.value, words, slot.where))
 
     def _hide(self, step: Step) -> None:
         """What is secret in one place is so in all others."""
@@ -160,21 +157,21 @@ class Variables:
         for name, value in [it for it in self._known(len(texts)) if it[1] in texts]:
             for slot in message.slots():
                 if value in slot.value:
-                    slot.put(slot.value.replace(value, _reference(name, slot)))
+                    slot.put(slot.value.replace(value, _reference(name, slot.where)))
             if isinstance(message.body, str):
                 message.body = message.body.replace(value, _reference(name))
         for slot in message.slots():
             if self._within.hide(slot.value) != slot.value:
-                self.secret(slot.name, slot.value, f"a value of {step.label}", slot)
+                words = f"a value of {step.label}"
+                slot.put(self.secret(slot.name, slot.value, words, slot.where))
 
 
 def _shortness(variable: tuple[str, str]) -> int:
     return -len(variable[1])
 
 
-def _reference(name: str, slot: Slot | None = None) -> str:
+def _reference(name: str, where: str = "") -> str:
     """To a variable of the environment, as JMeter has it."""
-    where = slot.where if slot else ""
     return _encoded(literal.reference(f"__P({name}{AS_JSON * (where == 'json')})"), where)
 
 
@@ -183,21 +180,22 @@ def _encoded(reference: str, where: str) -> str:
     return literal.reference(f"{function}({reference})") if function else reference
 
 
-def _variable(step: Step, given: Given) -> str:
+def _variable(step: Step, value: Given) -> str:
     """The variable into which a step takes a value out of its answer."""
-    stem = re.sub(r"\W+", "_", f"{step.label}_{given.name}"[:_LONGEST_STEM]).strip("_").lower()
-    name = unique(stem, lambda it: step.extractors.get(it, given).extractor != given.extractor)
-    step.extractors[name] = given
+    stem = re.sub(r"\W+", "_", f"{step.label}_{value.name}"[:_LONGEST_STEM]).strip("_").lower()
+    others = step.extractors
+    name = unique(stem, lambda other: others.get(other, value).extractor != value.extractor)
+    step.extractors[name] = value
     return name
 
 
 def extractors(step: Step) -> dict[str, Any]:
     """As taurus.yml has them."""
-    found: dict[str, Any] = {}
-    for name, given in step.extractors.items():
-        kind, how = given.extractor
-        found.setdefault(kind, {})[name] = how
-    return found
+    by_kind: dict[str, Any] = {}
+    for name, value in step.extractors.items():
+        kind, how = value.extractor
+        by_kind.setdefault(kind, {})[name] = how
+    return by_kind
 
 
 def _plain(name: str) -> str:
@@ -211,15 +209,15 @@ def _is_made(value: str) -> bool:
     return any(it.fullmatch(value) for it in (_UUID, _JWT, _TOKEN, _HEX))
 
 
-def _is_meant(given: Given, slot: Slot) -> bool:
+def _is_meant(offer: Given, slot: Slot) -> bool:
     """Whether a request sends what an answer has given, and not by chance the same."""
-    if _is_made(given.value) or len(given.value) >= _NO_CHANCE:
+    if _is_made(offer.value) or len(offer.value) >= _NO_CHANCE:
         return True
-    name, wanted, around = _plain(given.name), _plain(slot.name), _plain(given.around)
+    name, own, around = _plain(offer.name), _plain(slot.name), _plain(offer.around)
     singular = {it.removesuffix("s") for it in (name, around) if it}
     if slot.where == "path":
-        return name.endswith(_IDS) or wanted.removesuffix("s") in singular - {""}
-    return name == wanted or (name == "id" and wanted.removesuffix("id") in {around, *singular})
+        return name.endswith(_IDS) or own.removesuffix("s") in singular - {""}
+    return name == own or (name == "id" and own.removesuffix("id") in {around, *singular})
 
 
 def _secret(slot: Slot) -> tuple[str, str] | None:

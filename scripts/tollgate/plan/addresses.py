@@ -12,13 +12,12 @@ from lxml import etree
 from tollgate.base.urls import PORTS, place_of
 from tollgate.plan import nodes
 from tollgate.plan.expressions import ExpandedText, Expander
+from tollgate.plan.model import FRAGMENT
 
 _PREFIX = "HTTPSampler."
 _PLACE = ("protocol", "domain", "port")
 _TIMEOUTS = ("connect_timeout", "response_timeout")
 _SCHEMES = ("http://", "https://")
-#: What is in one runs where a controller names it, with the defaults of that place.
-_FRAGMENT = "TestFragmentController"
 NO_HOST = "it names no host"
 
 
@@ -68,7 +67,7 @@ def asked(
     first."""
     inner = (*_defaults(tree), *defaults)
     for element, below in nodes.pairs(tree):
-        on = is_active and element.get("enabled") != "false" and element.tag != _FRAGMENT
+        on = is_active and element.get("enabled") != "false" and element.tag != FRAGMENT
         if nodes.kind(element).startswith("HTTPSampler"):
             yield _asked(element, expander, (*_defaults(below), *inner), on)
         else:
@@ -76,16 +75,16 @@ def asked(
 
 
 def _defaults(tree: etree._Element) -> list[etree._Element]:
-    found = (it for it, _ in nodes.pairs(tree) if it.get("enabled") != "false")
-    return [it for it in found if nodes.kind(it) == "ConfigTestElement"]
+    switched_on = (it for it, _ in nodes.pairs(tree) if it.get("enabled") != "false")
+    return [it for it in switched_on if nodes.kind(it) == "ConfigTestElement"]
 
 
 def _asked(
     element: etree._Element, expander: Expander, defaults: Sequence[etree._Element], is_active: bool
 ) -> Asked:
     def text(name: str) -> str:
-        texts = (it.findtext(f"*[@name='{_PREFIX}{name}']") for it in (element, *defaults))
-        return next((it.strip() for it in texts if it and it.strip()), "")
+        texts = (nodes.text(it, f"{_PREFIX}{name}") for it in (element, *defaults))
+        return next(filter(None, texts), "")
 
     limits = {name: expander.expand(text(name)).value or "" for name in _TIMEOUTS}
     timeouts = tuple((name, int(it)) for name, it in limits.items() if it.isdecimal() and int(it))
@@ -94,11 +93,7 @@ def _asked(
         scheme, _, behind = path.partition("://")
         authority = behind.split("/", 1)[0].split("?", 1)[0]
         rest = behind[len(authority) :]
-        try:
-            url = urlsplit(f"{scheme}://{authority}")
-            host, port = url.hostname, url.port or PORTS[scheme]
-        except ValueError:
-            host, port = None, None
+        host, port = place_of(f"{scheme}://{authority}") or ("", 0)
         if not host or "${" in authority:
             return Asked(element, is_active, reason=f"its URL is {path!r}", timeouts=timeouts)
         rest = rest if rest.startswith("/") else f"/{rest}"
@@ -127,10 +122,10 @@ def _by_parts(
 
 def put(element: etree._Element, name: str, text: str) -> None:
     """Set a simple property of an element."""
-    found = element.find(f"*[@name='{name}']")
-    if found is None:
-        found = etree.SubElement(element, "stringProp", name=name)
-    found.tag, found.text = "stringProp", text
+    prop = element.find(f"*[@name='{name}']")
+    if prop is None:
+        prop = etree.SubElement(element, "stringProp", name=name)
+    prop.tag, prop.text = "stringProp", text
 
 
 def spread_credentials(

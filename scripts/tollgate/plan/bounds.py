@@ -117,7 +117,7 @@ def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:
     for child in element.active:
         if child.kind == "RunTime":
             continue
-        if _loops_for_ever(child, expander) and any(each.is_sampler for each in child.walk()):
+        if _loops_for_ever(child, expander) and child.has_sampler:
             yield child
         else:
             yield from _endless_loops(child, expander)

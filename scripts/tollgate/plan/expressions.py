@@ -154,6 +154,13 @@ class Expander:
             pass
         return unknown(text, f"{text[:60]!r}... is too long to be expanded before the run")
 
+    def number(self, text: str) -> float | None:
+        """The number that a text is after expansion; None where it is none, or not known."""
+        try:
+            return float(self.expand(text).value or "")
+        except ValueError:
+            return None
+
     def _until(self, text: str, at: int, stops: str) -> tuple[ExpandedText, int]:
         """Expand from `at` to the first of `stops` outside a nested expression."""
         parts: list[ExpandedText] = []

@@ -17,11 +17,11 @@ from lxml import etree
 from tollgate.base.paths import SUITE
 from tollgate.plan import nodes
 from tollgate.plan.jmx import parsed, write
+from tollgate.plan.model import FRAGMENT
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
 _MODULE, _NODE_PATH = "ModuleController", "ModuleController.node_path"
 _SIMPLE = "GenericController"
-_FRAGMENT = "TestFragmentController"
 #: The version that JMeter writes into a file since 2.3; elements of another are spelt otherwise.
 _FORMAT = "1.2"
 
@@ -35,10 +35,10 @@ def shares_fragments(plan: Path) -> bool:
 def fragment(path: Path, folder: Path) -> etree._Element | None:
     """The hashTree of a Test Fragment with what it includes in place; None where the file can't be
     read or has none. folder: from which JMeter reads what it includes."""
-    found = _fragment(path.resolve(), ())
-    if found is not None:
-        _replace(found, folder, (path.resolve(),))
-    return found
+    tree = _fragment(path.resolve(), ())
+    if tree is not None:
+        _replace(tree, folder, (path.resolve(),))
+    return tree
 
 
 def put_in_place(plan: Path, folder: Path) -> bool:
@@ -48,17 +48,16 @@ def put_in_place(plan: Path, folder: Path) -> bool:
     is: JMeter says what is wrong with it.
     """
     document = parsed(plan)
-    root = document.getroot()
-    if root.get("version") != _FORMAT or not _replace(root, folder, (plan.resolve(),)):
-        return False
-    write(document, plan)
-    return True
+    if is_changed := put_in_tree(document, plan, folder):
+        write(document, plan)
+    return is_changed
 
 
-def put_in_tree(document: etree._ElementTree, path: Path) -> None:
-    """Put what a plan includes in its place, in memory. path: of the plan."""
-    if document.getroot().get("version") == _FORMAT:
-        _replace(document.getroot(), path.parent, (path.resolve(),))
+def put_in_tree(document: etree._ElementTree, path: Path, folder: Path | None = None) -> bool:
+    """As put_in_place, in memory. path: of the plan, in whose folder the fragments are if that is
+    not another."""
+    root, within = document.getroot(), (path.resolve(),)
+    return root.get("version") == _FORMAT and _replace(root, folder or path.parent, within)
 
 
 def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bool:
@@ -82,33 +81,30 @@ def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bo
 def put_modules_in_place(tree: etree._Element) -> None:
     """Put copies of what Module Controllers run into their place. tree: below the Test Plan, of a
     plan whose modules have been found to be there and not to run themselves (jmx.read_tree)."""
-    while (module := _first_module(tree)) is not None:
+    while modules := [it for it, _ in nodes.active(tree) if nodes.kind(it) == _MODULE]:
+        module = modules[0]
         names = [it.text or "" for it in module.iterfind(f"collectionProp[@name='{_NODE_PATH}']/*")]
         target, simple = _pointed_at(tree, names), _simple(module)
         inside = etree.Element("hashTree")
         if target is not None:  # JMeter runs it even where it is off
-            own = copy.deepcopy(target) if target.tag != _FRAGMENT else _simple(target)
+            own = copy.deepcopy(target) if target.tag != FRAGMENT else _simple(target)
             own.set("enabled", "true")
             inside.extend([own, copy.deepcopy(target.getnext())])
         module.getparent().replace(module.getnext(), inside)
         module.getparent().replace(module, simple)
 
 
-def _first_module(tree: etree._Element) -> etree._Element | None:
-    return next((it for it, _ in nodes.active(tree) if nodes.kind(it) == _MODULE), None)
-
-
 def _pointed_at(tree: etree._Element, names: Sequence[str]) -> etree._Element | None:
     """The element whose line of ancestors ends with `names`, whatever the first are called."""
     root = tree.getprevious().get("testname", "")
     for start in (at for at, name in enumerate(names) if name == root):
-        found, below = None, tree
+        element, below = None, tree
         for name in names[start + 1 :]:
             inside = nodes.pairs(below) if below is not None else []
-            own = next((it for it in inside if it[0].get("testname", "") == name), (None, None))
-            found, below = own
-        if found is not None:
-            return found
+            named = (it for it in inside if it[0].get("testname", "") == name)
+            element, below = next(named, (None, None))
+        if element is not None:
+            return element
     return None
 
 
@@ -129,8 +125,8 @@ def _fragment(path: Path, within: tuple[Path, ...]) -> etree._Element | None:
         return None
     for element in tree.findall("hashTree/*"):
         if element.tag == "TestPlan" and not _is_no_tree(element.getnext()):
-            element = element.getnext().find(_FRAGMENT)
-        if element is not None and element.tag == _FRAGMENT:
+            element = element.getnext().find(FRAGMENT)
+        if element is not None and element.tag == FRAGMENT:
             return None if _is_no_tree(element.getnext()) else element.getnext()
     return None
 

@@ -35,8 +35,9 @@ class Iteration:
 def longest_of(plan: Path, names: Iterable[str], properties: Mapping[str, str]) -> Iteration:
     """An iteration of a plan, whichever of these its parent sample is called, at its longest."""
     each = [read_iteration(plan, plan, it, properties) for it in names]
-    most = (max(getattr(it, name) for it in each) for name in ("requests", "pause_s", "longest_s"))
-    return Iteration("", *most)
+    requests = max(it.requests for it in each)
+    pause_s, longest_s = max(it.pause_s for it in each), max(it.longest_s for it in each)
+    return Iteration("", requests, pause_s, longest_s)
 
 
 def read_iteration(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Iteration:

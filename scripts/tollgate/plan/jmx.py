@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from lxml import etree
 
 from tollgate.base.text import UserError
 from tollgate.plan.expressions import Expander
-from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.model import FLOW_CONTROL, FRAGMENT
 
 CSV_DATA_SET = "CSVDataSet"
 _SIMPLE = tuple(f"{it}Prop" for it in ("string", "int", "long", "float", "double", "bool"))
@@ -107,6 +109,11 @@ class Element:
         return is_sampler_kind(self.kind)
 
     @property
+    def has_sampler(self) -> bool:
+        """Whether it is one, or has one below it that JMeter runs."""
+        return any(each.is_sampler for each in self.walk())
+
+    @property
     def is_thread_group(self) -> bool:
         return self.kind.endswith("ThreadGroup")
 
@@ -125,7 +132,7 @@ class Element:
         """As walk, without fragments right below it, which run where a controller puts them."""
         yield self
         for child in self.active:
-            if child.kind != "TestFragmentController":
+            if child.kind != FRAGMENT:
                 yield from child.walk()
 
 
@@ -145,6 +152,18 @@ def parsed(path: Path) -> etree._ElementTree:
 
 def write(document: etree._ElementTree, path: Path) -> None:
     document.write(str(path), encoding="UTF-8", xml_declaration=True)
+
+
+@cache
+def _added() -> etree._ElementTree:
+    return parsed(Path(__file__).with_name("added.jmx"))
+
+
+def added(kind: str) -> etree._Element:
+    """A copy of an element that a run adds to plans, as added.jmx has it."""
+    element = deepcopy(_added().find(f".//{kind}"))
+    element.tail = None
+    return element
 
 
 def tops(path: Path) -> tuple[Element, ...]:
@@ -194,16 +213,20 @@ def _texts(node: etree._Element, name: str) -> tuple[str, ...]:
     return tuple(entry.text or "" for entry in entries)
 
 
-def _props(node: etree._Element) -> dict[str, str]:
-    """Collect simple properties, nested ones too, the outermost first.
+def _simple(node: etree._Element) -> Iterator[tuple[etree._Element, str, str]]:
+    """(property, name, text) of each simple property, nested ones too, the outermost first.
 
     Test beans written by old versions hold numbers as <doubleProp><name/><value/></doubleProp>.
     """
-    props: dict[str, str] = {}
     for prop in node.iter(*_SIMPLE):
-        name = prop.get("name") or prop.findtext("name", "")
         text = prop.text if prop.find("value") is None else prop.findtext("value")
-        props.setdefault(name, text or "")
+        yield prop, prop.get("name") or prop.findtext("name", ""), text or ""
+
+
+def _props(node: etree._Element) -> dict[str, str]:
+    props: dict[str, str] = {}
+    for _, name, text in _simple(node):
+        props.setdefault(name, text)
     return props
 
 
@@ -215,9 +238,7 @@ def _pairs(node: etree._Element) -> Iterator[tuple[str, str]]:
 
 
 def _references(node: etree._Element) -> Iterator[tuple[str, str, str]]:
-    for prop in node.iter(*_SIMPLE):
-        text = (prop.text if prop.find("value") is None else prop.findtext("value")) or ""
-        name = prop.get("name") or prop.findtext("name", "")
+    for prop, name, text in _simple(node):
         if "${" in text and not name.endswith("comments"):
             row = f"stringProp[@name='{_ROW_NAMES[name]}']" if name in _ROW_NAMES else "-"
             yield name, prop.getparent().findtext(row, ""), text
@@ -241,9 +262,9 @@ def _fragment(path: Path) -> Element | None:
     """Return what JMeter includes of a file: its first Test Fragment, alone or in a TestPlan."""
     for top in tops(path):
         inside = top.children if top.kind == "TestPlan" else (top,)
-        found = next((e for e in inside if e.kind == "TestFragmentController"), None)
-        if found is not None or top.kind == "TestPlan":
-            return found
+        fragment = next((e for e in inside if e.kind == FRAGMENT), None)
+        if fragment is not None or top.kind == "TestPlan":
+            return fragment
     return None
 
 

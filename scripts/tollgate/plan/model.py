@@ -17,6 +17,9 @@ OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
 CACHE_MANAGER = "CacheManager"
+#: What is in one runs where a controller names it, with the defaults of that place.
+FRAGMENT = "TestFragmentController"
+HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
 #: Loops of a controller.
 FOR_EVER = -1
 # Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
@@ -105,6 +108,11 @@ class Sampler:
     @property
     def leaves_a_row(self) -> bool:
         return self.kind != FLOW_CONTROL and not self.hidden_by
+
+    @property
+    def may_jump(self) -> bool:
+        """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
+        return self.kind == FLOW_CONTROL and self.all_pauses_ms == 0
 
     @property
     def arrival_timers(self) -> tuple[Timer, ...]:

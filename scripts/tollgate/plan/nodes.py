@@ -18,8 +18,8 @@ def below_test_plan(document: etree._ElementTree) -> etree._Element:
 
 def pairs(tree: etree._Element) -> list[tuple[etree._Element, etree._Element]]:
     """Each element right below with its hashTree, also what is off."""
-    found = [it for it in tree if isinstance(it.tag, str)]
-    return [it for it in pairwise(found) if it[0].tag != "hashTree" and it[1].tag == "hashTree"]
+    elements = [it for it in tree if isinstance(it.tag, str)]
+    return [it for it in pairwise(elements) if it[0].tag != "hashTree" and it[1].tag == "hashTree"]
 
 
 def active(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
@@ -36,6 +36,18 @@ def groups(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Elemen
 
 def kind(element: etree._Element) -> str:
     return str(element.tag.rpartition(".")[2])
+
+
+def text(element: etree._Element, name: str) -> str:
+    """A simple property as it is written; JMeter saves some numbers as such, others as texts."""
+    return (element.findtext(f"*[@name='{name}']") or "").strip()
+
+
+def make_simple(element: etree._Element) -> None:
+    """Have it be a Simple Controller of the same name."""
+    element.tag = "GenericController"
+    element.set("guiclass", "LogicControllerGui")
+    element.set("testclass", element.tag)
 
 
 def is_group(element: etree._Element) -> bool:

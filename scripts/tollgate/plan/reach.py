@@ -44,7 +44,7 @@ def never_sent(
 
 def _below(element: Element, why: str, expander: Expander) -> Iterator[tuple[Element, str]]:
     """Each element below one, with why it never runs; empty where it may."""
-    weightless = {row[0] for row in element.rows if _number(expander, row[1:2]) == 0}
+    weightless = {row[0] for row in element.rows if expander.number("".join(row[1:2])) == 0}
     for child in element.active:
         own = why or _off(child, expander)
         if element.kind == "WeightedSwitchController" and child.name in weightless:
@@ -57,7 +57,7 @@ def _off(element: Element, expander: Expander) -> str:
     """Why nothing in an element ever runs; empty where something may."""
 
     def is_zero(prop: str) -> bool:
-        return _number(expander, [element.props.get(prop, "")]) == 0
+        return expander.number(element.props.get(prop, "")) == 0
 
     kind, what = element.kind, ""
     if kind == "LoopController" and is_zero("LoopController.loops"):
@@ -109,10 +109,3 @@ def _may_be(text: ExpandedText, word: str) -> bool:
     if text.value is not None:
         return text.value.strip().lower() == word
     return re.fullmatch(text.pattern, word, re.IGNORECASE) is not None
-
-
-def _number(expander: Expander, texts: list[str] | tuple[str, ...]) -> float | None:
-    try:
-        return float(expander.expand(texts[0]).value or "")
-    except (IndexError, ValueError):
-        return None

@@ -232,16 +232,16 @@ class _Reader:
         if not element.kind.startswith(_HTTP):
             return None
         own = element.props.get(_TIMEOUT, "").strip()
-        found = Fields(element, self._expander).number(_TIMEOUT) if own else scope.timeout_ms
-        return found if found and found > 0 else None
+        limit = Fields(element, self._expander).number(_TIMEOUT) if own else scope.timeout_ms
+        return limit if limit and limit > 0 else None
 
     def _controller(self, element: Element) -> Controller:
         loops = None
         if element.kind == "LoopController":
             loops = Fields(element, self._expander).whole("LoopController.loops")
         if element.kind == "WhileController":
-            given = self._expander.expand(element.props.get("WhileController.condition", "")).value
-            is_endless = given is not None and given.strip().lower() in _ENDLESS
+            text = self._expander.expand(element.props.get("WhileController.condition", "")).value
+            is_endless = text is not None and text.strip().lower() in _ENDLESS
             loops = FOR_EVER if is_endless else None
         is_counted = loops is not None and loops > 0 and element.kind == "LoopController"
         share = 1.0 if is_counted else share_of(element, self._expander)
@@ -284,7 +284,7 @@ def _length_s(element: Element, fields: Fields, expander: Expander) -> float | N
         level, ramp, hold = (fields.number(name, absent=0.0) for name in names)
         length = total((ramp, hold))
         return None if is_limited or not level or length is None else length * unit_s
-    cells = [[_number(expander.expand(cell).value) for cell in row] for row in element.rows]
+    cells = [[*map(expander.number, row)] for row in element.rows]
     rows = [[cell for cell in row if cell is not None] for row in cells]
     if not rows or rows != cells:
         return None
@@ -295,13 +295,6 @@ def _length_s(element: Element, fields: Fields, expander: Expander) -> float | N
     if element.kind == "UltimateThreadGroup" and has_table and {*map(len, rows)} == {5}:
         return max((sum(row[1:4]) for row in rows if row[0]), default=None)
     return None
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
 
 
 def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:

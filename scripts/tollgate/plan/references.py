@@ -17,6 +17,7 @@ from tollgate.base.text import closest, some_of
 from tollgate.plan.data_files import feed_of, may_be_written
 from tollgate.plan.expressions import ExpandedText, Expander, unknown
 from tollgate.plan.jmx import Element
+from tollgate.plan.model import FRAGMENT
 from tollgate.plan.variables import set_by
 
 #: Elements of JMeter's own, and of well-known plugins, that set no variable but those which set_by
@@ -50,10 +51,9 @@ _ANY = re.compile(
 )
 _SCRIPTS = ("__groovy", "__javaScript", "__jexl2", "__jexl3", "__BeanShell")
 #: Functions whose arguments name no variable for the result.
-_SET_NONE = (
-    *("__P", "__V", "__char", "__eval", "__evalVar", "__isVarDefined", "__isPropDefined", "__log"),
-    *("__logn", "__setProperty", "__urlencode", "__urldecode", "__escapeHtml", "__escapeXml"),
-    *("__unescape", "__unescapeHtml", "__CSVRead", "__XPath"),
+_SET_NONE = re.compile(
+    "__(P|V|char|eval|evalVar|isVarDefined|isPropDefined|log|logn|setProperty|urlencode|urldecode"
+    "|escapeHtml|escapeXml|unescape|unescapeHtml|CSVRead|XPath)"
 )
 #: A name within a name, which JMeter reads up to the first brace.
 _NESTED = re.compile(r"\$\{([^(){},$\\]+\$\{[^(){},$\\]+)\}")
@@ -115,7 +115,7 @@ class _Reader(Expander):
 
     def _call(self, name: str, arguments: Sequence[ExpandedText], source: str) -> ExpandedText:
         self.calls.append(source[: 2 + len(name) + source.startswith("(", 2 + len(name))])
-        if name not in _SET_NONE:
+        if not _SET_NONE.fullmatch(name):
             words = (it.shown.strip() for it in arguments)
             self.set.update(word for word in words if _NAME.fullmatch(word))
         return unknown(source, source)
@@ -238,5 +238,5 @@ def _unset_of(
 def _configured(root: Element) -> Iterator[Element]:
     """What is around the thread groups and applies to them; a fragment runs where it is put."""
     for top in root.active:
-        if not top.is_thread_group and top.kind != "TestFragmentController":
+        if not top.is_thread_group and top.kind != FRAGMENT:
             yield from top.walk()

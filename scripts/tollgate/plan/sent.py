@@ -18,7 +18,8 @@ from urllib.parse import quote, quote_plus
 from lxml import etree
 
 from tollgate.plan.data_files import EOF, feed_of, knows_of_ends
-from tollgate.plan.jmx import CSV_DATA_SET, Element, element_of, parsed, read_tree, write
+from tollgate.plan.jmx import CSV_DATA_SET, Element, added, element_of, parsed, read_tree, write
+from tollgate.plan.model import HTTP
 from tollgate.plan.references import PREDEFINED, calls_in, left_in_tables, variables_in
 from tollgate.plan.variables import running_expander_of, set_by
 
@@ -29,8 +30,7 @@ BEGIN = "Test failed: request "
 MESSAGE = re.compile(rf"Test failed: ({REQUEST}|{HEADERS}) expected not to contain /(?s:(.+))/")
 #: What JMeter sends once a file is at its end, as it stands and encoded.
 ENDS = (EOF, quote(EOF))
-#: HTTP samplers; what holds a part of what several of them send; and what holds some of its own.
-_HTTP = ("HTTPSamplerProxy", "HTTPSampler", "HTTPSampler2")
+#: What holds a part of what several HTTP samplers send; and what holds some of its own.
 _SHARED, _INCLUDE = ("ConfigTestElement", "HeaderManager"), "IncludeController"
 #: Elements whose variables have a value in each turn.
 _CERTAIN = ("TestPlan", "Arguments", "CounterConfig", "RandomVariableConfig", "UserParameters")
@@ -81,7 +81,7 @@ def traces(plan: Path, properties: Mapping[str, str], folder: Path) -> Traces:
     any_may_end = any(columns[feed] is None for feed in ending)
     any_may_be_set = None in columns.values()
     left, readers = left_in_tables(root), defaultdict(list)
-    for sender in (it for it in every if it.kind in (*_SHARED, *_HTTP)):
+    for sender in (it for it in every if it.kind in (*_SHARED, *HTTP)):
         texts = looked_for[_field(sender)]
         for name in variables_in(sender):
             readers[name].append(sender)
@@ -170,7 +170,7 @@ def watch(path: Path, looked_for: Traces) -> None:
     elements = [element_of(it.getprevious()) for it in trees]
     of_all = {name for it in elements if it.kind in _SHARED for name in variables_in(it)}
     for tree, element in zip(trees, elements, strict=True):
-        if element.kind in (*_HTTP, _INCLUDE):
+        if element.kind in (*HTTP, _INCLUDE):
             own = {"", *of_all, *variables_in(element)}
             if element.kind == _INCLUDE or _OF_ANY.intersection(calls_in(element)):
                 own = {name for name, _ in looked_for[REQUEST].values()}
@@ -183,16 +183,13 @@ def watch(path: Path, looked_for: Traces) -> None:
 
 
 def _assertion(field: str, texts: Iterable[str]) -> etree._Element:
-    name = f"no variable without a value in {field}"
-    assertion = etree.Element("ResponseAssertion", guiclass="AssertionGui", testname=name)
-    assertion.set("testclass", "ResponseAssertion")
-    strings = etree.SubElement(assertion, "collectionProp", name="Asserion.test_strings")
+    """Of added.jmx, which fails what has (not, 4) one of these texts as a substring (16)."""
+    assertion = added("ResponseAssertion")
+    assertion.set("testname", f"no variable without a value in {field}")
+    strings = assertion.find("collectionProp")
     for number, text in enumerate(texts):
         # A function in its place: JMeter keeps the backslash of one that is escaped alone.
         written = text.replace("${", "${__char(36)}{")
         etree.SubElement(strings, "stringProp", name=str(number)).text = written
-    where = f"Assertion.{field.replace(' ', '_')}"
-    etree.SubElement(assertion, "stringProp", name="Assertion.test_field").text = where
-    # Not (4) a substring (16).
-    etree.SubElement(assertion, "intProp", name="Assertion.test_type").text = "20"
+    assertion.find("stringProp").text = f"Assertion.{field.replace(' ', '_')}"
     return assertion

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from lxml import etree
 
@@ -26,7 +27,7 @@ from tollgate.plan.model import (
     ThreadGroup,
 )
 from tollgate.plan.threads import LOOP
-from tollgate.plan.variables import set_by
+from tollgate.plan.variables import COUNTER, set_by
 
 ONCE = "OnceOnlyController"
 COOKIES = "CookieManager"
@@ -73,13 +74,10 @@ def lasts(group: Element, around: Sequence[Element]) -> str:
     if group.kind == OPEN_MODEL:  # an arrival has a thread of its own
         return ""
     own = [*(it for each in around for it in each.walk()), *group.walk()]
-    once = (it for it in own if it.kind == ONCE and any(each.is_sampler for each in it.walk()))
-    kept = (it for it in own if it.kind == COOKIES and not _is_cleared(it, group))
-    found = next(once, None) or next(kept, None)
-    if found is not None:
-        return found.title
-    name = next(carried(group), None)
-    return f"the variable {name}" if name else ""
+    once = (it.title for it in own if it.kind == ONCE and it.has_sampler)
+    kept = (it.title for it in own if it.kind == COOKIES and not _is_cleared(it, group))
+    variables = (f"the variable {name}" for name in carried(group))
+    return next(chain(once, kept, variables), "")
 
 
 def _is_cleared(manager: Element, group: Element) -> bool:
@@ -107,8 +105,8 @@ def carried(group: Element, without: Collection[str] = ()) -> Iterator[str]:
 
 def shares(root: Element) -> Element | None:
     """What passes values between threads by JMeter's properties; None where nothing does."""
-    found = (it for it in root.walk() if any(_SHARED.search(text) for text in it.props.values()))
-    return next(found, None)
+    sharing = (it for it in root.walk() if any(_SHARED.search(text) for text in it.props.values()))
+    return next(sharing, None)
 
 
 def long_loop(group: ThreadGroup) -> str:
@@ -145,18 +143,18 @@ def requests_a_turn(plan: Plan) -> float | None:
 def may_stop(group: ThreadGroup) -> bool:
     """Whether a turn of the group's threads may end, or go on without a row, before its end."""
     stops = group.stops
-    jumps = any(it.kind == FLOW_CONTROL and it.all_pauses_ms == 0 for it in group.samplers)
+    jumps = any(it.may_jump for it in group.samplers)
     return jumps or group.may_be_cached or bool(stops.flow or stops.scripts or stops.jumps)
 
 
 def _times(sampler: Sampler) -> float | None:
-    found = 1.0
+    times = 1.0
     for each in sampler.controllers:
         if each.kind == LOOP and each.loops is not None and each.loops >= 0:
-            found *= each.loops
+            times *= each.loops
         elif each.kind not in (*PLAIN_CONTROLLERS, *_DRAWN, ONCE):
             return None
-    return found
+    return times
 
 
 def keep_together(elements: Iterable[etree._Element]) -> list[str]:
@@ -168,16 +166,14 @@ def keep_together(elements: Iterable[etree._Element]) -> list[str]:
         kind, name = nodes.kind(each), each.get("testname", "")
         prop, of_a_thread, of_all = _OF_A_THREAD.get(kind, ("", (), ""))
         what = "counts for all arrivals together, not for each user"
-        if kind == "CounterConfig" and _text(each, prop) in of_a_thread and _is_repeated(each):
+        if kind == COUNTER and nodes.text(each, prop) in of_a_thread and _is_repeated(each):
             prop, of_a_thread, of_all = _RESET, ("", "false"), "true"
             what = "begins anew at each arrival"
         elif kind in (LOOP, ONCE):
             what = "runs at each arrival"
         if kind == ONCE:
-            each.tag = "GenericController"
-            each.set("guiclass", "LogicControllerGui")
-            each.set("testclass", each.tag)
-        elif prop and _text(each, prop) in of_a_thread:
+            nodes.make_simple(each)
+        elif prop and nodes.text(each, prop) in of_a_thread:
             _set(each, prop, of_all)
         elif each.text and _PER_USER.search(each.text):
             each.text = _PER_USER.sub(r"\1FALSE", each.text)
@@ -192,9 +188,9 @@ def why_of_a_thread(element: etree._Element) -> str:
     """Why an element means nothing where each arrival is a user of its own, and what to do; empty
     where it does."""
     kind = nodes.kind(element)
-    if kind == "ThroughputController" and _text(element, _STYLE) in BY_NUMBER:
+    if kind == "ThroughputController" and nodes.text(element, _STYLE) in BY_NUMBER:
         return "it runs a number of times in all, and arrivals go on: choose Percent Executions"
-    if kind == "WeightedSwitchController" and _text(element, "isRandomChoice") != "true":
+    if kind == "WeightedSwitchController" and nodes.text(element, "isRandomChoice") != "true":
         return "it deals by the turns of one thread: give each of its requests a label and a weight"
     own = (it.text for it in element.iter() if it.text)
     if turns := next(filter(None, map(_COUNTS_TURNS.search, own)), None):
@@ -209,13 +205,10 @@ def share_of(controller: Element, expander: Expander) -> float | None:
     if kind in PLAIN_CONTROLLERS or kind == "RandomOrderController":
         return 1.0
     if kind == "ThroughputController" and props.get(_STYLE, "") not in BY_NUMBER:
-        try:
-            percent = float(expander.expand(props.get(_PERCENT, "")).value or "")
-        except ValueError:
-            return None
-        return min(1.0, max(0.0, percent / 100))
+        percent = expander.number(props.get(_PERCENT, ""))
+        return None if percent is None else min(1.0, max(0.0, percent / 100))
     if kind in ("InterleaveControl", "RandomController"):
-        children = [it for it in controller.active if any(each.is_sampler for each in it.walk())]
+        children = [it for it in controller.active if it.has_sampler]
         takes_whole = props.get("InterleaveControl.style") == "1"
         if all(it.is_sampler or (takes_whole and _runs(it)) for it in children):
             return 1 / max(1, len(children))
@@ -226,10 +219,6 @@ def _runs(element: Element) -> bool:
     """Whether each turn of it runs a sampler for certain."""
     plain = element.kind in PLAIN_CONTROLLERS
     return element.is_sampler or (plain and any(map(_runs, element.active)))
-
-
-def _text(element: etree._Element, name: str) -> str:
-    return (element.findtext(f"*[@name='{name}']") or "").strip()
 
 
 def _set(element: etree._Element, name: str, value: str) -> None:

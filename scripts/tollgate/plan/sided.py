@@ -21,8 +21,8 @@ from tollgate.base.urls import Url
 from tollgate.plan import addresses, nodes, sessions
 from tollgate.plan.addresses import NO_HOST, Asked
 from tollgate.plan.expressions import Expander
-from tollgate.plan.inline import put_in_place, put_modules_in_place
-from tollgate.plan.jmx import Element, PlanError, is_sampler_kind, parsed, read_tree, write
+from tollgate.plan.inline import put_in_tree, put_modules_in_place
+from tollgate.plan.jmx import Element, PlanError, added, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL, Plan, Sampler, ThreadGroup
 from tollgate.plan.read import read_plan
 from tollgate.plan.variables import expander_of, running_expander_of, set_anew
@@ -31,7 +31,7 @@ from tollgate.plan.variables import expander_of, running_expander_of, set_anew
 Place = tuple[str | None, int | None]
 #: Threads of each side that a coin by thread needs at least.
 FEWEST = 8
-COIN, LAST, SEED = "coin", "last_coin", "coin_seed"
+COIN, SEED = "coin", "coin_seed"
 _SET_UP = ("SetupThreadGroup", "PostThreadGroup")
 #: Blocks of a sequence of coins, before it begins anew.
 _MOST_BLOCKS = 512
@@ -76,9 +76,8 @@ def write_sided(
     for the only one that the plan asks. sides: where base's and head's processes answer. usual_ms:
     timeouts where the plan has none. Raises PlanError, one line."""
     root, plan = read_tree(script, properties), read_plan(script, properties)
-    write(parsed(script), target)
-    put_in_place(target, script.parent)
-    document = parsed(target)
+    document = parsed(script)
+    put_in_tree(document, target, script.parent)
     tree = nodes.below_test_plan(document)
     put_modules_in_place(tree)
     _refuse_unfit(root, tree, script)
@@ -231,9 +230,7 @@ def _sessions(
             continue
         threads = group.threads or _threads(each, group, expander)
         if threads < least:
-            has = "none known"
-            if group.is_pool:
-                has = "a pool, of which nobody knows how many"
+            has = "a pool, of which nobody knows how many" if group.is_pool else "none known"
             raise PlanError(
                 f"{plan.path}: {why} outlasts a turn of the threads of {each.name!r}, so that all "
                 f"a thread sends has to go to one side: give the group {least} threads or more, "
@@ -271,7 +268,7 @@ def _toss(
             order = [int(it) for _ in range(blocks) for it in random.permutation(coins)]
             _put_first(below, _coin_of_threads(order))
         else:
-            _put_first(below, _coin_of_turns())
+            _put_first(below, added("RandomVariableConfig"))
 
 
 def _for_each(group: etree._Element, below: etree._Element, coins: int) -> None:
@@ -292,30 +289,14 @@ def _put_first(below: etree._Element, element: etree._Element) -> None:
     below.insert(1, etree.Element("hashTree"))
 
 
-def _coin_of_turns() -> etree._Element:
-    return etree.fromstring(
-        '<RandomVariableConfig guiclass="TestBeanGUI" testclass="RandomVariableConfig" '
-        'testname="base or head" enabled="true">'
-        f'<stringProp name="maximumValue">${{__P({LAST},1)}}</stringProp>'
-        '<stringProp name="minimumValue">0</stringProp>'
-        '<stringProp name="outputFormat"></stringProp>'
-        '<boolProp name="perThread">false</boolProp>'
-        f'<stringProp name="randomSeed">${{__P({SEED},31)}}</stringProp>'
-        f'<stringProp name="variableName">{COIN}</stringProp></RandomVariableConfig>'
-    )
-
-
 def _coin_of_threads(order: Sequence[int]) -> etree._Element:
     """User Parameters, of which each thread of a group takes those of its own number."""
-    row = '<collectionProp name="{}"><stringProp name="0">{}</stringProp></collectionProp>'
-    rows = "".join(row.format(n, coin) for n, coin in enumerate(order))
-    return etree.fromstring(
-        '<UserParameters guiclass="UserParametersGui" testclass="UserParameters" '
-        'testname="base or head" enabled="true"><collectionProp name="UserParameters.names">'
-        f'<stringProp name="0">{COIN}</stringProp></collectionProp>'
-        f'<collectionProp name="UserParameters.thread_values">{rows}</collectionProp>'
-        '<boolProp name="UserParameters.per_iteration">true</boolProp></UserParameters>'
-    )
+    parameters = added("UserParameters")
+    values = parameters.find("collectionProp[@name='UserParameters.thread_values']")
+    for number, coin in enumerate(order):
+        row = etree.SubElement(values, "collectionProp", name=str(number))
+        etree.SubElement(row, "stringProp", name="0").text = str(coin)
+    return parameters
 
 
 def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Place) -> Iterator[str]:
@@ -324,7 +305,7 @@ def _remarks(root: Element, plan: Plan, requests: Sequence[Asked], service: Plac
     if others:
         yield f"asked as ever, and not compared: {some_of(sorted(others), _NAMED)}"
     elements = [*root.walk()]
-    samplers = (it for it in elements if is_sampler_kind(it.kind) and it.kind != FLOW_CONTROL)
+    samplers = (it for it in elements if it.is_sampler and it.kind != FLOW_CONTROL)
     foreign = [it.title for it in samplers if not it.kind.startswith("HTTPSampler")]
     if foreign:
         yield f"no HTTP request, and goes where it always goes: {some_of(foreign, _NAMED)}"

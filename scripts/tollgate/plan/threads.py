@@ -41,7 +41,7 @@ def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
     for sampler in group.samplers:
         if not lasting <= set(sampler.controllers):
             return  # behind a loop that may not end
-        if _may_jump(sampler):
+        if sampler.may_jump:
             return  # it may end the thread or its turn
         lasting |= {it for it in sampler.controllers if is_endless(it) or it.kind in _LASTING}
         if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.controllers)):
@@ -148,9 +148,10 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         return StatedEnd(duration_s)
     if not certain:
         return None
+    jumps = any(it.may_jump for it in group.samplers)
     if group.may_be_cached:  # the first request of a thread finds nothing in its cache
         return StatedEnd(duration_s, {ANY: 1})
-    if may_jump or group.on_sample_error == "startnextloop" or any(map(_may_jump, group.samplers)):
+    if may_jump or group.on_sample_error == "startnextloop" or jumps:
         return StatedEnd(duration_s, {ANY: group.loops})
     needs: Counter[PlanLabel] = Counter()
     labels = {it.label.text: it.label for it in group.transactions}
@@ -174,11 +175,6 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
         return False
     is_fixed = not any(label.pattern for label in stated.needs)
     return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())
-
-
-def _may_jump(sampler: Sampler) -> bool:
-    """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
-    return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0
 
 
 def groups_before(plan: Plan, place: int) -> list[int]:

@@ -73,8 +73,8 @@ def read_timer(
     """
     name = expander.expand(element.name).shown
     counter = _EVEN.fullmatch(element.props.get(_DELAY, "").strip())
+    pause_ms = 0.0 if "Throughput" in element.kind else None
     if element.kind == PRECISE_THROUGHPUT or (element.kind == "ConstantTimer" and counter):
-        pause_ms = 0.0 if element.kind == PRECISE_THROUGHPUT else None
         try:
             replay = (
                 _even(counter[1], counters, expander) if counter else _precise(element, expander)
@@ -87,16 +87,13 @@ def read_timer(
     spread = fields.number("RandomTimer.range", absent=0.0)
     match element.kind:
         case "ConstantTimer" | "UniformRandomTimer":
-            return Timer(element.kind, name, total((delay, spread)))
+            pause_ms = total((delay, spread))
         case "GaussianRandomTimer":
-            return Timer(element.kind, name, total((delay, spread, spread, spread)))
+            pause_ms = total((delay, spread, spread, spread))
         case "PoissonRandomTimer":
             margin = None if spread is None else 3 * math.sqrt(max(spread, 0.0))
-            return Timer(element.kind, name, total((delay, spread, margin)))
-        case kind if "Throughput" in kind:
-            return Timer(kind, name, 0.0)
-        case kind:
-            return Timer(kind, name, None)
+            pause_ms = total((delay, spread, margin))
+    return Timer(element.kind, name, pause_ms)
 
 
 def _precise(element: Element, expander: Expander) -> PreciseThroughput:

@@ -47,7 +47,8 @@ def label_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
     A label that is taken for another one is a wrong verdict. What this costs is a fixed label.
     """
     variables = _at_start(root, properties)
-    feed = next((each for each in root.walk() if _is_feed(each) and not _columns(each)), None)
+    feeds = (it for it in root.walk() if "CSVDataSet" in it.kind)
+    feed = next((it for it in feeds if not it.props.get("variableNames", "").strip()), None)
     whose = f"{feed.title}, whose columns only its file names" if feed else ""
     anew = dict.fromkeys(variables, whose) if feed else {}
     return Expander(properties, {**variables, **_unknown({**anew, **set_anew(root)})})
@@ -81,14 +82,6 @@ def _set_by(element: Element) -> Iterator[str]:
             yield from text.split(",")
         yield from (put[2] for put in _PUT.finditer(text))
     yield from element.user_parameters
-
-
-def _is_feed(element: Element) -> bool:
-    return "CSVDataSet" in element.kind
-
-
-def _columns(element: Element) -> str:
-    return element.props.get("variableNames", "").strip()
 
 
 def _unknown(anew: Mapping[str, str]) -> dict[str, ExpandedText]:
