@@ -46,7 +46,7 @@ def bisect(arguments: argparse.Namespace) -> int:
     try:
         asked = Asked.of(arguments)
         end_by(runs.interrupt)
-        return Search.of(asked, runs).run()
+        return Search(asked, runs).run()
     except (TaurusConfigError, GitError, PlaceError, NotBuiltError) as problem:
         raise UserError(str(problem)) from None
     except KeyboardInterrupt:

@@ -38,24 +38,18 @@ class Known:
 class Search:
     """A bisect. It keeps what it knows after each comparison."""
 
-    def __init__(self, asked: Asked, runs: Runs, builds: Builds, bisection_: Bisection) -> None:
-        self.asked, self.runs, self.builds, self.bisection = asked, runs, builds, bisection_
-        self.root, self.span = asked.source.root, asked.span
-        self.known = Known()
-        self.last: Compared | None = None
-
-    @classmethod
-    def of(cls, asked: Asked, runs: Runs) -> Search:
+    def __init__(self, asked: Asked, runs: Runs) -> None:
         """It goes on where an earlier call with the same question has ended."""
+        self.asked, self.runs = asked, runs
+        self.root, self.span = asked.source.root, asked.span
         asked.state.mkdir(parents=True, exist_ok=True)
         asked.runs.mkdir(parents=True, exist_ok=True)  # logs outlive the state
-        builds = Builds.of(asked.source, asked.app, asked.provision, asked.runs)
-        its_git = Bisection.of(asked.state / "git", asked.source.root, asked.span)
-        made = cls(asked, runs, builds, its_git)
-        if made._file.is_file():
+        self.builds = Builds(asked.source, asked.app, asked.provision, asked.runs)
+        self.bisection = Bisection.of(asked.state / "git", self.root, self.span)
+        self.known = Known()
+        if self._file.is_file():
             again = f"remove {asked.state} to begin anew"
-            made.known = records.read(made._file, Known, UserError, "bisect", again)
-        return made
+            self.known = records.read(self._file, Known, UserError, "bisect", again)
 
     @property
     def _file(self) -> Path:
