@@ -21,7 +21,7 @@ from tollgate.targets import git
 _COMMITS = 20
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("history", help="earlier runs as series, with their steps")
     parser.add_argument(

@@ -18,7 +18,7 @@ from tollgate.cli.artifacts import stamp
 from tollgate.cli.bisect import comparison, words
 from tollgate.cli.bisect.asked import Asked
 from tollgate.cli.bisect.comparison import VERDICTS, Compared, Focus, Runs, Said
-from tollgate.compare.profile.model import Why, read_why
+from tollgate.compare.profile.model import read_why
 from tollgate.stats.sequential import LEAST_STEP
 from tollgate.targets import bisection, git
 from tollgate.targets.bisection import SKIP, Bisection
@@ -60,7 +60,7 @@ class Search:
         is_bad = any(it.head == self.span.bad for it in self.known.compared)
         _say(words.outset(self.asked, self._ahead(0 if is_bad else 1), is_bad))
         self._build(self.span.good)
-        code = self._look_at_bad()
+        code: int | None = self._look_at_bad()
         if code == ExitCode.FAIL:
             code = bisection.drive(self.bisection, self._step)
         if code is None:
@@ -110,7 +110,8 @@ class Search:
             _say(words.apart(self.root, self.last))
             self.last = self._compared(replace(against_parent, base=good))
         _say(words.table(self.root, self.span, self.known.compared))
-        _say(words.result(self.root, first_bad, self.last, self._why()))
+        why = read_why(Path(self.last.run)) if self.last.run else None
+        _say(words.result(self.root, first_bad, self.last, why))
         code = self.last.said.code
         if code not in VERDICTS:
             return code if code in [*ExitCode] else ExitCode.ERROR
@@ -123,9 +124,6 @@ class Search:
         parents = git.demand(self.root, "rev-parse", f"{commit}^@").split()
         older = ("merge-base", "--is-ancestor", self.span.good)
         return next(it for it in parents if git.ask(self.root, *older, it) is not None)
-
-    def _why(self) -> Why | None:
-        return read_why(Path(self.last.run)) if self.last.run else None
 
     def _known(self, wanted: Compared) -> Compared | None:
         return next((it for it in self.known.compared if it.is_like(wanted)), None)
