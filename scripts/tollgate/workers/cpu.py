@@ -53,7 +53,7 @@ class ProcessTree:
         spent = self._spent()
         # A process whose parent did not wait for it, because that had ended before, say.
         self._lost += max(0.0, self._last - (spent + self._lost))
-        self._last = spent + self._lost
+        self._last = max(self._last, spent + self._lost)  # where a sum was rounded down
         return self._last
 
     @property
