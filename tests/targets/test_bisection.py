@@ -1,4 +1,4 @@
-"""A bisect over real histories. A step asks git for a word in a commit, and exits by it."""
+"""git's own bisect over real histories. A step asks git for a word in a commit, and exits by it."""
 
 import os
 import signal
@@ -61,7 +61,7 @@ def begin(made, tmp_path):
     """Begins a bisect, or goes on with it."""
 
     def begin(good, bad="HEAD", root=made.root):
-        return Bisection(tmp_path / "marks.json", root, Span.of(root, good, bad))
+        return Bisection.of(tmp_path / "state" / "git", root, Span.of(root, good, bad))
 
     return begin
 
@@ -225,7 +225,7 @@ def test_it_reads_any_repository(made, begin, tmp_path, kind):
     assert found.found == (shas[3],)
 
 
-def test_a_user_for_whom_git_looks_for_no_bare_repository_has_a_bisect_all_the_same(
+def test_a_user_for_whom_git_looks_for_no_bare_repository_has_one_all_the_same(
     made, begin, monkeypatch
 ):
     config = {"COUNT": "1", "KEY_0": "safe.bareRepository", "VALUE_0": "explicit"}
@@ -237,26 +237,25 @@ def test_a_user_for_whom_git_looks_for_no_bare_repository_has_a_bisect_all_the_s
     assert found.found == (shas[2],)
 
 
-def test_a_mark_that_was_cut_off_is_made_anew(made, begin, monkeypatch):
+def test_a_start_that_was_cut_off_begins_anew(made, begin, monkeypatch):
     def cut_off(*_):
         raise KeyboardInterrupt
 
     shas = history(made, "fast", "slow")
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.replace", cut_off)
+        patch.setattr(Bisection, "_bisect", cut_off)
         with pytest.raises(KeyboardInterrupt):
-            drive(begin(shas[0]), Grep(made))
+            begin(shas[0])
     found = begin(shas[0])
-    assert found.candidate == shas[1]
     assert drive(found, Grep(made)) is None
     assert found.found == (shas[2],)
 
 
-def test_one_that_is_broken_names_the_file_without_which_it_goes_on(made, begin):
+def test_one_that_is_broken_names_the_folder_without_which_it_goes_on(made, begin):
     shas = history(made, "fast", "slow")
     found = begin(shas[0])
-    found.file.write_text("{")
-    said = rf"^{found.file} can't be read: .*: remove {found.file}, and the same command goes on"
+    (found.folder / "objects" / "info" / "alternates").unlink()
+    said = rf"^`git \S+` failed in {found.folder}: .*: remove {found.folder}, and the same command"
     with pytest.raises(GitError, match=said):
         drive(found, Grep(made))
 
@@ -267,14 +266,14 @@ DRIVER = """
 import subprocess, sys, time
 from pathlib import Path
 from tollgate.targets.bisection import Bisection, Span, drive
-file, root, good, bad, stays = sys.argv[1:]
+folder, root, good, bad, stays = sys.argv[1:]
 def step(commit, longer):
     print(commit, flush=True)
     while commit == stays:
         time.sleep(60)
     grep = ("git", "grep", "--quiet", "slow", commit)
     return 3 if subprocess.run(grep, cwd=root).returncode == 0 else 0
-drive(Bisection(Path(file), Path(root), Span.of(Path(root), good, bad)), step)
+drive(Bisection.of(Path(folder), Path(root), Span.of(Path(root), good, bad)), step)
 """
 
 
@@ -283,9 +282,9 @@ def test_one_that_was_ended_goes_on_where_it_was(made, begin, tmp_path, number):
     shas = history(made, *["fast"] * 10, *["slow"] * 6)
     before, files = made.state(), sorted((made.root / ".git").rglob("*"))
     first = Grep(made)
-    drive(Bisection(tmp_path / "whole.json", made.root, Span.of(made.root, shas[0], "HEAD")), first)
+    drive(Bisection.of(tmp_path / "whole", made.root, Span.of(made.root, shas[0], "HEAD")), first)
     whole = [commit for commit, _ in first.asked]
-    words = [str(tmp_path / "marks.json"), str(made.root), shas[0], "HEAD", whole[2]]
+    words = [str(tmp_path / "state" / "git"), str(made.root), shas[0], "HEAD", whole[2]]
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER, *words],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},

@@ -1,37 +1,43 @@
-"""Which commit of a span is measured next, as `git bisect` chooses it: nothing of the user's is
-touched.
+"""git's own bisect, in a repository of its own: nothing of the user's is touched.
 
-git finds the commit that halves what is left (git-rev-list, --bisect-vars). What is known of
-commits stands in a file of ours, so that branches, index and files stay as they are, and so does a
-bisect of the user's own. It stays there until it is removed, however the process ends.
+That repository is bare and borrows the user's objects (gitrepository-layout, objects/info/
+alternates). In a bare one git checks nothing out and leaves the commit that it asks about in
+BISECT_HEAD (git-bisect, --no-checkout). So branches, index and files stay as they are, and so does
+a bisect of the user's own. What is known so far stays in that folder until the folder is removed,
+however the process ends.
 
 Commits of branches that left before GOOD lack what GOOD has. Held against GOOD, they would differ
-by that. They are taken for good, and so they are measured with the merge that brought them.
+by that. They are marked as good, and so they are measured with the merge that brought them.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import atomic
 from tollgate.base.exit_codes import ExitCode
+from tollgate.base.processes import TooLongError, defer_signals, run_to_end
 from tollgate.targets import git
 from tollgate.targets.git import GitError
 
 #: Exit code of a step whose commit decides nothing, as for `git bisect run`.
 SKIP = 125
-#: How a bisect calls what a step came to.
+#: How git calls what a step came to.
 WORDS = {
     ExitCode.PASS: "good",
     ExitCode.FAIL: "bad",
     ExitCode.INCONCLUSIVE: "skip",
     SKIP: "skip",
 }
+#: Seconds for a call of git; it reads the history between GOOD and BAD.
+LIMIT_S = 600
+#: `git bisect` ends so where all that is left has been skipped.
+_NONE_LEFT = 2
+_FOUND = re.compile(r"^# (?:possible )?first bad commit: \[(\w+)\]", re.M)
 
 
 @dataclass(frozen=True)
@@ -83,65 +89,101 @@ def steps(commits: int) -> int:
 
 @dataclass(frozen=True)
 class Bisection:
-    """One that is under way, in the user's repository. file: what is known so far, by SHA in the
-    order in which it was found."""
+    """A `git bisect` under way. folder: the bare repository."""
 
-    file: Path
-    root: Path
-    span: Span
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: Path, root: Path, span: Span) -> Bisection:
+        """The one in a folder, which begins where there is none. root: the user's repository.
+        Raises GitError."""
+        if folder.is_dir():
+            return cls(folder)
+        # Aside until it is whole: what was cut off would neither begin nor go on.
+        bisection = cls(folder.with_name(f"{folder.name}~"))
+        shutil.rmtree(bisection.folder, ignore_errors=True)
+        bisection.folder.mkdir(parents=True)
+        # Of the user's they are: any other format of names would find no object. An older git has
+        # one alone, and no such option.
+        kind = git.demand(root, "rev-parse", "--show-object-format")
+        other = ["--object-format=sha256"] if kind == "sha256" else []
+        git.demand(bisection.folder, "init", "--quiet", "--bare", "--template=", *other)
+        objects, shallow = (
+            (root / git.demand(root, "rev-parse", "--git-path", name)).resolve()
+            for name in ("objects", "shallow")
+        )
+        info = bisection.folder / "objects" / "info"
+        info.mkdir(exist_ok=True)
+        (info / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+        if shallow.is_file():
+            shutil.copyfile(shallow, bisection.folder / "shallow")
+        bisection._ask("update-ref", "--no-deref", "HEAD", span.bad)
+        bisection._bisect("start", span.bad, span.good, *span.apart)
+        bisection.folder.rename(folder)
+        return cls(folder)
 
     @property
-    def _marks(self) -> dict[str, str]:
-        try:
-            marks: dict[str, str] = json.loads(self.file.read_text(encoding="utf-8"))
-            return marks
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as problem:
-            step = f"remove {self.file}, and the same command goes on"
-            raise GitError(f"{self.file} can't be read: {problem}: {step}") from None
+    def found(self) -> tuple[str, ...]:
+        """The SHA of the first bad commit, or of all that may be it where git had to skip some;
+        empty while it still asks."""
+        # With the subjects of commits, as they are.
+        log = (self.folder / "BISECT_LOG").read_text(encoding="utf-8", errors="replace")
+        return tuple(_FOUND.findall(log)) or ((self.bad,) if self.left == 1 else ())
 
-    def mark(self, commit: str, word: str) -> None:
-        """Keep what a commit is: good, bad or skip."""
-        atomic.write(self.file, json.dumps({**self._marks, commit: word}))
-
-    def _marked(self, word: str) -> list[str]:
-        return [commit for commit, it in self._marks.items() if it == word]
+    @property
+    def candidate(self) -> str | None:
+        """The SHA of the commit that git asks about; None once it asks no more."""
+        return None if self.found else self._ask("rev-parse", "BISECT_HEAD")
 
     @property
     def bad(self) -> str:
         """The SHA of the oldest commit that is known to be bad."""
-        return [self.span.bad, *self._marked("bad")][-1]
-
-    def _list(self, *options: str) -> list[str]:
-        """Of the commits that may be the one, what git says by these options, a line each."""
-        good = (self.span.good, *self.span.apart, *self._marked("good"))
-        return git.demand(self.root, "rev-list", *options, self.bad, "--not", *good).splitlines()
+        return self._ask("rev-parse", "refs/bisect/bad")
 
     @property
     def left(self) -> int:
         """How many commits may be the one."""
-        return len(self._list())
+        good = ("--not", "--glob=refs/bisect/good-*")
+        return int(self._ask("rev-list", "--count", "refs/bisect/bad", *good))
+
+    def mark(self, commit: str, word: str) -> None:
+        """Tell git what a commit is: good, bad or skip. Raises GitError."""
+        self._bisect(word, commit)
 
     @property
-    def candidate(self) -> str | None:
-        """The SHA of the commit that is to be measured; None once there is none."""
-        skipped = self._marked("skip")
-        # Not by --bisect, which looks for a bisect of the user's own as well.
-        listed = self._list("--bisect-all" if skipped else "--bisect-vars")
-        commits = re.findall("[0-9a-f]{40,}", "\n".join(listed))
-        return next((it for it in commits if it not in (self.bad, *skipped)), None)
+    def _is_over(self) -> bool:
+        try:
+            return self.left == 1
+        except GitError:
+            return False
 
-    @property
-    def found(self) -> tuple[str, ...]:
-        """The SHA of the first bad commit, or of all that may be it where some had to be skipped;
-        empty while one is still to be measured."""
-        return () if self.candidate else tuple(self._list())
+    def _ask(self, *words: str) -> str:
+        try:
+            # By its name: the user's configuration may keep git from finding bare repositories.
+            return git.demand(self.folder, "--git-dir=.", *words)
+        except GitError as problem:
+            step = f"remove {self.folder}, and the same command goes on"
+            raise GitError(f"{problem}: {step}") from None
+
+    def _bisect(self, *words: str) -> None:
+        # Half of a mark would be neither: no signal reaches git in its session.
+        try:
+            with defer_signals():
+                done = run_to_end(
+                    git.command("--git-dir=.", "bisect", *words),
+                    folder=self.folder,
+                    environment=git.environment(),
+                    limit_s=LIMIT_S,
+                )
+        except TooLongError:
+            raise GitError(f"`git bisect {words[0]}` did not end within {LIMIT_S} s") from None
+        # At its end git shows the commit, which fails in a clone that is partial.
+        if done.returncode not in (0, _NONE_LEFT) and not self._is_over:
+            raise GitError(f"`git bisect {words[0]}` failed: {git.said(done.stdout)}")
 
 
 def drive(bisection: Bisection, step: Callable[[str, bool], int]) -> int | None:
-    """Have commits measured until the one is known; returns None then, or the code of the step that
-    stopped it.
+    """Have git ask until it knows; returns None then, or the code of the step that stopped it.
 
     step: measures a commit, longer where it could not tell before, and returns an exit code. Only
     those of WORDS let it go on. What it raises goes through; the same commit is asked for again in

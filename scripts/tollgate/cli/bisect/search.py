@@ -45,7 +45,7 @@ class Search:
         asked.state.mkdir(parents=True, exist_ok=True)
         asked.runs.mkdir(parents=True, exist_ok=True)  # logs outlive the state
         self.builds = Builds(asked.source, asked.app, asked.provision, asked.runs)
-        self.bisection = Bisection(asked.state / "marks.json", self.root, self.span)
+        self.bisection = Bisection.of(asked.state / "git", self.root, self.span)
         self.known = Known()
         if self._file.is_file():
             again = f"remove {asked.state} to begin anew"
