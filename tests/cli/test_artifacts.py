@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bzt import TaurusConfigError, ToolError
@@ -30,11 +31,10 @@ def _environment_of_its_own(monkeypatch):
 def claimed(parent, kind="check"):
     """The name of the folder that a start gets at that moment."""
     slept = []  # by a clock that stands still but for those who sleep
-    made, held = artifacts.claim(
-        lambda: parent / f"{os.environ['TOLLGATE_UTC']}-{kind}",
-        lambda: NOON + sum(slept),
-        slept.append,
-    )
+    clock = SimpleNamespace(time=lambda: NOON + sum(slept), sleep=slept.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "time", clock)
+        made, held = artifacts.claim(lambda: parent / f"{os.environ['TOLLGATE_UTC']}-{kind}")
     assert all(0 < seconds <= 1 for seconds in slept)
     os.close(held)
     return Path(made).name
@@ -80,12 +80,14 @@ def test_a_folder_that_cant_be_had_is_refused_in_a_line(tmp_path, place):
 RACING = """
 import itertools, os, sys
 from pathlib import Path
+from types import SimpleNamespace
 from tollgate.cli import artifacts
 
 sys.stdin.readline()
 seconds = itertools.count(1_780_000_000)
+artifacts.time = SimpleNamespace(time=lambda: next(seconds), sleep=lambda _: None)
 wanted = lambda: Path(sys.argv[1]) / f"{os.environ['TOLLGATE_UTC']}-check"
-print(artifacts.claim(wanted, lambda: next(seconds), lambda _: None)[0])
+print(artifacts.claim(wanted)[0])
 """
 
 

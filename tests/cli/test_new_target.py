@@ -262,7 +262,7 @@ def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkey
     replace = Path.replace
 
     def failing(path, to):
-        if path.name == ".taurus.yml.new":
+        if path.name == ".taurus.yml":
             raise OSError(28, "No space left on device", str(to))
         return replace(path, to)
 

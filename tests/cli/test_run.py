@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tollgate.base import paths
+from tollgate.base.exit_codes import ExitCode
 from tollgate.cli import run
 
 
@@ -83,3 +84,22 @@ def test_a_comparison_of_two_plans_is_refused_in_a_line(called):
 def test_another_kind_takes_bzts_own_arguments():
     words = ["-stress", "-q", "over.yml"]
     assert run.of_own_plans(words) == (words, [], [])
+
+
+def test_the_help_has_every_exit_code_and_the_kinds_of_the_package(capsys):
+    run.main(["--help"])
+    out = capsys.readouterr().out
+    for code in ExitCode:
+        assert f"\n  {code:d} {code.name:<14}" in out
+    assert out.endswith("the data cannot tell\n")
+    assert "{" not in out
+    assert [*run.KINDS] == [
+        "check",
+        "stress",
+        "load",
+        "soak",
+        "capacity",
+        "compare",
+        "plan",
+        "study",
+    ]

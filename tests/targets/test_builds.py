@@ -64,7 +64,7 @@ def builds(made, state):
         root = str(made.root)
         app = pm2.App("web", 4000, "fork", 1, script=f"{root}/{SERVER}", cwd=root)
         source = Source(made.root, made.root, made.root / "app")
-        return Builds.of(source, app, Provision(**provision), state)
+        return Builds(source, app, Provision(**provision), state)
 
     return of
 
@@ -205,7 +205,7 @@ def test_a_commit_without_the_app_s_folder_says_so(made, state):
     made.commit("http", "services/web/web.js")
     folder = made.root / "services" / "web"
     app = pm2.App("web", 4000, "fork", 1, script=f"{folder}/web.js", cwd=str(folder))
-    its = Builds.of(Source(made.root, folder, folder), app, Provision(install="true"), state)
+    its = Builds(Source(made.root, folder, folder), app, Provision(install="true"), state)
     with pytest.raises(NotBuiltError, match=rf"^{first[:7]} has no services/web: take a later"):
         its.provide(first, first)
 
@@ -263,7 +263,7 @@ pm2.started_from = lambda: str(state)
 app = pm2.App("web", 4000, "fork", 1, script=str(root / "app" / "server.js"), cwd=str(root))
 source = Source(root, root, root / "app")
 slow = Provision(install="kill -INT $PPID; sleep 60")
-builds.Builds.of(source, app, slow, state).provide(commit, commit)
+builds.Builds(source, app, slow, state).provide(commit, commit)
 """
 
 

@@ -1,6 +1,7 @@
 """Copies of a declared app, as PM2 would start them."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,7 @@ def made(monkeypatch):
 
     def compose(*asked):
         monkeypatch.delenv(copies.VARIABLE, raising=False)
-        monkeypatch.setenv(copies.VARIABLE, json.dumps([it.written() for it in asked]))
+        monkeypatch.setenv(copies.VARIABLE, json.dumps([asdict(it) for it in asked]))
         found = pm2.declared_apps()
         return [found[it.name] for it in asked]
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 from bzt import TaurusConfigError
 
+from tollgate.targets import pm2
 from tollgate.targets.pm2 import App, Pm2Error
 from tollgate.targets.reloads import Reloads, Timetable, period_of
 
@@ -58,7 +59,7 @@ def test_what_was_missed_is_due_once_and_not_made_up_for():
 
 
 @pytest.fixture
-def gate():
+def gate(monkeypatch):
     """(reloads of an app in cluster mode, apps that were reloaded, event that ends a reload)"""
     done, reloaded = threading.Event(), []
 
@@ -66,7 +67,8 @@ def gate():
         reloaded.append(app.name)
         done.wait(60)
 
-    made = Reloads(10.0, LOG, reload)
+    monkeypatch.setattr(pm2, "reload", reload)
+    made = Reloads(10.0, LOG)
     made.expect("cluster", CLUSTER, 0.0, 100.0)
     yield made, reloaded, done
     done.set()
@@ -112,11 +114,12 @@ def test_finishing_waits_for_the_reload_under_way_and_begins_no_other(gate):
         *((ValueError("no"), "ValueError"), (OSError(), "OSError"), (KeyError("pm2"), "KeyError")),
     ],
 )
-def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error, problem):
+def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(monkeypatch, error, problem):
     def broken(_app):
         raise error
 
-    made = Reloads(10.0, LOG, broken)
+    monkeypatch.setattr(pm2, "reload", broken)
+    made = Reloads(10.0, LOG)
     made.expect("cluster", CLUSTER, 0.0, 100.0)
     made.tick("cluster", CLUSTER, 10)
     made.finish()

@@ -25,7 +25,7 @@ from pydantic import (
 )
 from typing_extensions import dataclass_transform
 
-from tollgate.base.fields import adapter, written
+from tollgate.base.fields import Positive, Text, adapter, written
 from tollgate.base.text import UserError, did_you_mean
 
 Model = TypeVar("Model")
@@ -131,8 +131,13 @@ def form(words: str, *types: str, pattern: str = "", **more: Any) -> WithJsonSch
     return WithJsonSchema({"type": [*types], **more, WORDS: words})
 
 
+def _form_of_share(most: str) -> WithJsonSchema:
+    words = f"write a share above 0 and {most}, such as 5% or 0.05"
+    return form(words, *_EITHER, pattern=r"(\d+(\.\d+)?|\.\d+)\s*%?")
+
+
 _EITHER = ("number", "string")
-_PERCENT = r"(\d+(\.\d+)?|\.\d+)\s*%?"
+_AT_LEAST_ONE = form("name at least one", "array", "string", minItems=1, minLength=1)
 #: Numbers and dates are text where text is meant: a revision may be 1234567.
 Word = Annotated[
     str,
@@ -144,17 +149,9 @@ Number = Annotated[
     BeforeValidator(number),
     form("write a number such as 2 or 1/3", *_EITHER, pattern=r"[-+\d.]+(e[-+\d]+|/\d+)?"),
 ]
-Share = Annotated[
-    float,
-    BeforeValidator(share),
-    Field(gt=0, lt=1),
-    form("write a share above 0 and below 1, such as 5% or 0.05", *_EITHER, pattern=_PERCENT),
-]
+Share = Annotated[float, BeforeValidator(share), Field(gt=0, lt=1), _form_of_share("below 1")]
 HalfShare = Annotated[
-    float,
-    BeforeValidator(share),
-    Field(gt=0, le=0.5),
-    form("write a share above 0 and at most 0.5, such as 5% or 0.05", *_EITHER, pattern=_PERCENT),
+    float, BeforeValidator(share), Field(gt=0, le=0.5), _form_of_share("at most 0.5")
 ]
 Seconds = Annotated[
     float,
@@ -169,23 +166,18 @@ SecondsOrOff = Annotated[
     ),
     form(f"{_A_TIME}, or off", *_EITHER, "boolean", pattern=f"off|{_TIME}"),
 ]
-Names = Annotated[
-    tuple[str, ...],
-    BeforeValidator(names),
-    Field(min_length=1),
-    form("name at least one", "array", "string", minItems=1, minLength=1),
-]
+Names = Annotated[tuple[str, ...], BeforeValidator(names), Field(min_length=1), _AT_LEAST_ONE]
 #: A list, or the only one of it.
 Listed = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
+    tuple[Text, ...],
     BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else (value,)),
     Field(min_length=1),
-    form("name at least one", "array", "string", minItems=1, minLength=1),
+    _AT_LEAST_ONE,
 ]
 #: Names, or names with their weights: {list: 6, order: 1}.
 Weights = Annotated[
-    dict[Annotated[str, Field(min_length=1)], Annotated[float, Field(gt=0)]],
-    BeforeValidator(lambda value: weights(value)),
+    dict[Text, Positive],
+    BeforeValidator(weights),
     Field(min_length=1),
     form(
         "name at least one, or write names with their weights above 0, such as {list: 6, order: 1}",

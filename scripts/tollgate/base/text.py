@@ -151,6 +151,13 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     return f"did you mean {near!r}?" if near else f"known are {some_of(names, _NAMED) or 'none'}"
 
 
+def telling(output: str, error: str) -> list[str]:
+    """The lines of a program's output that begin with an error, by a regular expression; all that
+    say something where none does."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return [line for line in lines if re.match(error, line)] or lines
+
+
 def unique(name: str, is_taken: Callable[[str], bool], apart: str = "_") -> str:
     """The name, or with the first number from 2 on that is not taken: `id`, `id_2`."""
     numbered = (f"{name}{apart}{number}" for number in count(2))

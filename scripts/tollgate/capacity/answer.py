@@ -70,7 +70,7 @@ def interval(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ..
     sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
         return Result("open", f"{len(sound)} sound trials, and an interval needs {FEWEST}")
-    fine = _binding(settings, ceiling, trials, is_fine=True)
+    fine = critical(settings, ceiling, trials, is_fine=True)
     tail = (1 - CONFIDENCE) / 2
     low, middle, high = (math.exp(fine.quantile(it)) for it in (tail, 0.5, 1 - tail))
     # No end lies within a gap that no trial has entered, such as that at a cliff.
@@ -105,15 +105,11 @@ def _status(
     return "found", ""
 
 
-def critical(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...]) -> Posterior:
-    """What is known of the critical rate of the limit that fails first, on a coarse grid."""
-    return _binding(settings, ceiling, trials, is_fine=False)
-
-
-def _binding(
-    settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...], is_fine: bool
+def critical(
+    settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...], is_fine: bool = False
 ) -> Posterior:
-    """Of the limit that fails first. A limit that no answer was over says nothing."""
+    """What is known of the critical rate of the limit that fails first, on a coarse grid or a fine
+    one. A limit that no answer was over says nothing."""
     limits = range(len(settings.limits))
     places = [it for it in limits if any(counted(settings, it, each) != 0 for each in trials)]
     found = [_on_grid(settings, ceiling, trials, place, is_fine) for place in places]

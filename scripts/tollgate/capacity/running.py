@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tollgate.base import records
 from tollgate.base.text import format_number
@@ -46,7 +47,7 @@ class Search:
 
     def __init__(
         self,
-        executor: object,
+        executor: Any,
         folder: Path,
         record: CapacityRecord,
         samples: Growing,
@@ -85,7 +86,7 @@ class Search:
         else:
             self.running.feed(now)
             if self.running.is_answered(now):
-                self._measure(now)
+                self._measure(self.running, now)
 
     def _accepts(self, now: float) -> bool:
         """Whether the service accepts connections: it may have died of the last trial. Ends the
@@ -124,33 +125,32 @@ class Search:
         self.running = Running(self, ask, arrivals, began_s)
         self.running.feed(self.clock())
 
-    def _measure(self, now: float) -> None:
-        of = self.running
+    def _measure(self, running: Running, now: float) -> None:
         try:
             with self.samples.read() as store:
-                answers = trial_answers(store, of.arrivals.trial, of_passes=self.record.passes)
+                answers = trial_answers(store, running.arrivals.trial, of_passes=self.record.passes)
         except JtlError as problem:
             self.log.warning("capacity: no look at the samples: %s", problem)
             self._end(str(problem))
             return
-        if len(answers["arrival"]) < len(of.arrivals) and now < of.deadline_s:
-            of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
+        if len(answers["arrival"]) < len(running.arrivals) and now < running.deadline_s:
+            running.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
             return
         self.running = None
-        began_ms = round(1000 * of.began_s)
-        done = TrialRecord(of.arrivals.trial, of.ask, began_ms, of.seconds, of.cores(now))
+        ask, arrivals, began_ms = running.ask, running.arrivals, round(1000 * running.began_s)
+        done = TrialRecord(arrivals.trial, ask, began_ms, running.seconds, running.cores(now))
         record = replace(self.record, trials=(*self.record.trials, done))
-        trial = trial_of(done, of.arrivals, answers, record)
+        trial = trial_of(done, arrivals, answers, record)
         self.log.debug("capacity: %s", trial)
-        if not of.ask.number:
+        if not ask.number:
             self.cold = 0 if trial.sound else self.cold - 1
             return
         self.record = record
-        if of.ask.purpose == "ceiling":
+        if ask.purpose == "ceiling":
             self.ceilings.append(trial)
         else:
             self.trials.append(trial)
-            self._hear(trial, answers["ok"].any())
+            self._hear(trial, bool(answers["ok"].any()))
         records.write(self.path, self.record)
 
     def _hear(self, trial: Trial, is_heard: bool) -> None:

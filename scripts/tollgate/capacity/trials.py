@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -75,13 +75,8 @@ class _Joined:
 
     def where(self, kept: np.ndarray) -> _Joined:
         """Those alone for which `kept` is true."""
-        return _Joined(
-            self.start_ms[kept],
-            self.response_ms[kept],
-            self.failed[kept],
-            self.generator_ms[kept],
-            self.is_whole,
-        )
+        arrays = {name: it[kept] for name, it in vars(self).items() if name != "is_whole"}
+        return replace(self, **arrays)
 
 
 def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:

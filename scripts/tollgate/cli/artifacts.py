@@ -52,22 +52,18 @@ def keep_to_own(engine: Engine) -> None:
     engine.create_artifacts_dir = create_own
 
 
-def claim(
-    folder_now: Callable[[], Path],
-    now: Callable[[], float] = time.time,
-    sleep: Callable[[float], None] = time.sleep,
-) -> tuple[str, int]:
+def claim(folder_now: Callable[[], Path]) -> tuple[str, int]:
     """Make a folder that no other run has: its path, and what holds it while this process lives.
 
     folder_now: the folder, by what stands in the environment as TOLLGATE_UTC. Raises
     TaurusConfigError."""
     while True:
-        at = now()
+        at = time.time()
         os.environ[UTC] = stamp(at)
         folder = folder_now()
         if _is_new(folder) or os.environ[UTC] not in str(folder):
             return str(folder), _hold(folder)
-        sleep(1 - at % 1)
+        time.sleep(1 - at % 1)
 
 
 def _is_new(folder: Path) -> bool:

@@ -22,8 +22,8 @@ from tollgate.cli import artifacts
 from tollgate.install.tools import jmeter_home
 from tollgate.record.redaction import Redaction
 from tollgate.taurus import secrecy
-from tollgate.taurus.engine import BASE_CONFIG, Engine
-from tollgate.taurus.run_file import with_kinds
+from tollgate.taurus.engine import Engine
+from tollgate.taurus.run_file import BASE_CONFIG, with_kinds
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import VerdictExit, judge_unstarted
 

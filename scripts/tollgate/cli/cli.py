@@ -165,8 +165,8 @@ def _report(arguments: argparse.Namespace) -> int:
     jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
     until_ms = judged_until_ms(arguments.run, record)
     problems = dashboard.draw_all(arguments.run, jtls, arguments.dashboards, until_ms)
-    for name, problem in problems.items():
-        print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
+    for name, why in problems.items():
+        print(f"tollgate: no dashboard of {name}: {why}", file=sys.stderr)
     study = study_report.write(arguments.run) if study_report.is_study(arguments.run) else None
     if study:
         print(study_report.to_table(study))

@@ -15,7 +15,7 @@ from tollgate.schedule.share import ShareError, parse_share
 from tollgate.targets import probe
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("engine", help="offer this machine as a remote engine")
     parser.add_argument("share", metavar="k/N|keystore", help="which engine it is, of how many")

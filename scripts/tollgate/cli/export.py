@@ -19,7 +19,7 @@ from tollgate.record.manifest import Manifest
 TAKEN_S = 30.0
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("export", help="send an archived run to a collector")
     parser.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")

@@ -21,7 +21,7 @@ DEFAULT = Path("data/forecast.csv")
 _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `soak` does"
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("forecast", help="check a forecast, show its load", epilog=_HELP)
     default = {"default": paths.SUITE / DEFAULT, "help": f"default: the suite's {DEFAULT}"}

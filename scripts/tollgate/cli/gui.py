@@ -23,7 +23,7 @@ class GuiError(UserError):
     """One line: why there is no window, and what to do."""
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("gui", help="open a plan in JMeter's window")
     parser.add_argument("plan", type=Path, nargs="?", default=PLAN, help="default: check.jmx")

@@ -21,7 +21,7 @@ from tollgate.targets import git
 _COMMITS = 20
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("history", help="earlier runs as series, with their steps")
     parser.add_argument(
@@ -73,13 +73,13 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.to:
         new = files.collect(records, arguments.to)
         print(f"{arguments.to}: {new} of {len(records)} records were new")
-    found = series.executions(records, arguments.anchor, run and run.id)
-    gating = [it for it in found if it.anchor]
+    executions = series.executions(records, arguments.anchor, run.id if run else None)
+    gating = [it for it in executions if it.anchor]
     if not gating and (arguments.gate or arguments.anchor):
         raise UserError(_no_gate(arguments, len(records)))
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     log = partial(_log, arguments.repository)
-    for each in found:
+    for each in executions:
         print(*text.lines(each, arguments.newest, log, colour), "", sep="\n")
     if not gating:
         return ExitCode.PASS
@@ -123,18 +123,18 @@ def _log(root: Path, old: str, new: str) -> list[str] | str:
     what = ("log", "--format=%h %s", f"--max-count={_COMMITS + 1}", f"{old}..{new}")
     try:
         git.demand(root, "rev-parse", "--git-dir")  # no checkout, or one of another user
-        found = git.ask(root, *what) if are_commits else None
-        is_shallow = found is None and git.is_shallow(root)
+        commits = git.ask(root, *what) if are_commits else None
+        is_shallow = commits is None and git.is_shallow(root)
     except (git.GitError, OSError) as problem:
         return f"{problem}; name another --repository"
-    if found is None:
+    if commits is None:
         step = git.SHALLOW if is_shallow else "`git fetch` it, or name another --repository"
         return f"{old[:7]}..{new[:7]} is not in this repository: {step}"
-    lines = found.splitlines()
+    lines = commits.splitlines()
     return [*lines[:_COMMITS], "..."] if len(lines) > _COMMITS else lines
 
 
-def _count(given: str) -> int:
-    if not given.isdecimal() or not int(given):
-        raise argparse.ArgumentTypeError(f"{given!r} is no number of runs: write 1 or more")
-    return int(given)
+def _count(word: str) -> int:
+    if not word.isdecimal() or not int(word):
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of runs: write 1 or more")
+    return int(word)

@@ -16,7 +16,7 @@ from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("merge", help="judge the shares of a load as one run")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the folder of a share")

@@ -22,7 +22,7 @@ from tollgate.taurus import composition
 from tollgate.taurus.run_file import with_kinds
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("plan", help="write the plan that a run of a service would have")
     names = list(dict.fromkeys((*services(), *KINDS, *own_kinds())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,51 +14,21 @@ from typing import Any
 import yaml
 
 from tollgate.base import atomic, paths
-from tollgate.base.exit_codes import ExitCode
 from tollgate.install import assemble
 from tollgate.service.model import is_service
 
 #: Of taurus.yml.
 SCHEMA = paths.PACKAGE / "taurus" / "taurus.schema.json"
-KINDS = {
-    "check": "constant load until each criterion is decided; the default",
-    "stress": "the forecast of a day",
-    "load": "1.5 times the forecast, its busiest half",
-    "soak": "the forecast of two days",
-    "capacity": "the highest rate that keeps the limits",
-    "compare": "head against base, at the same time",
-    "plan": "existing JMeter plans, as they are: tollgate run -plan plans/*.jmx [-q FILE]",
-    "study": "the published claims, measured here",
-}
-VARIABLES = {
-    "MODE": "fork, cluster or both: the modes of PM2 that are measured",
-    "SCALE": "of stress, load and soak: compresses time, not rates",
-    "BASE": "of compare: the revision that base is",
-    "BASE_URL, HEAD_URL": "of compare: services that run already",
-    "PLAN, CRITERIA": "of plan: the .jmx file, and its limits; of compare: a plan of your own",
-    "PLAN_HOST": "of compare: whom base and head stand for, where PLAN asks several hosts",
-    "ENGINE, ENGINES": "several load generators: tollgate engine --help",
-    "TOLLGATE_ATTEMPTS": "how many runs at most decide together, where a job repeats one",
-    "LIVE": "off: no page to watch the run on, at a terminal",
-    "JMETER_HOME": "a JMeter of your own",
-    "TOLLGATE_HOME": "where JMeter and PM2 are installed",
-}
+HELP = Path(__file__).with_name("run.txt").read_text(encoding="utf-8")
+KINDS = re.findall(r"^  -(\w+)", HELP.partition("variables:")[0], re.MULTILINE)
 #: Options of bzt whose next word is their value.
 _VALUED = ("-o", "--option", "-l", "--log")
-_CODES = {
-    ExitCode.PASS: "no criterion is violated",
-    ExitCode.ERROR: "there is no verdict",
-    ExitCode.INTERRUPTED: "ended before it was measured",
-    ExitCode.FAIL: "a criterion is violated beyond doubt",
-    ExitCode.INVALID: "the measurement is broken",
-    ExitCode.INCONCLUSIVE: "the data cannot tell",
-}
 
 
 def main(arguments: list[str]) -> None:
     """Install what is missing, then run bzt on the suite's taurus.yml; exits with its exit code."""
     if {"-h", "--help"} & set(arguments):
-        print(_help())
+        print(_help(), end="")
         return
     if problem := paths.no_suite():
         sys.exit(f"tollgate: {problem}")
@@ -120,24 +91,8 @@ def lay_out_schema() -> None:
 
 
 def _help() -> str:
-    own = [f"-{it}" for it in (*services(), *own_kinds())]
-    codes = {f"{code:d} {code.name}": meaning for code, meaning in _CODES.items()}
-    return "\n".join(
-        (
-            "usage: tollgate [-C FOLDER] run [-SERVICE] [-KIND] [options of bzt]",
-            *("", "kinds:", *_rows({f"-{name}": text for name, text in KINDS.items()})),
-            *(("", f"in {paths.SUITE / paths.RUN_FILE}: {' '.join(own)}") if own else ()),
-            *("", "variables:", *_rows(VARIABLES)),
-            *("", "options of bzt:"),
-            *_rows({"-o PATH=VALUE": "for this run, e.g. modules.stop-when-decided.budget=8m"}),
-            *("", "exit codes:", *_rows(codes)),
-        )
-    )
-
-
-def _rows(table: dict[str, str]) -> list[str]:
-    width = max(map(len, table))
-    return [f"  {name:<{width}}  {text}" for name, text in table.items()]
+    own = " ".join(f"-{it}" for it in (*services(), *own_kinds()))
+    return HELP.replace("{own}", f"\nin {paths.SUITE / paths.RUN_FILE}: {own}\n" if own else "")
 
 
 def own_kinds() -> list[str]:

@@ -36,5 +36,5 @@ def lines() -> list[str]:
         "node": shutil.which("node"),
         "java": Path(java, "bin", "java") if java else shutil.which("java"),
     }
-    found = versions()
+    found = dict(versions())
     return [f"{name:<8}  {found[name]:<8}  {it or 'not on PATH'}" for name, it in places.items()]

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.base.text import UserError
-from tollgate.stats.arrays import Flags, Floats
+from tollgate.stats.arrays import Floats
 from tollgate.study.model import COUNTERS
-from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s
+from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s, is_recorded
 
 #: Seconds between two lines beyond which what happened in between is not known.
 SILENCE_S = 1.0
@@ -42,19 +42,13 @@ def mean_cores(path: Path, from_s: Floats, to_s: Floats) -> Floats:
     if len(record) < 2:
         return cores
     time = record[:, 0]
-    is_covered = _covered(time, from_s) & _covered(time, to_s) & (to_s > from_s)
+    starts, ends = (is_recorded(time, moments, SILENCE_S) for moments in (from_s, to_s))
+    is_covered = starts & ends & (to_s > from_s)
     low, high = from_s[is_covered], to_s[is_covered]
     for row, counter in enumerate(record.T[1:]):
         used = np.interp(high, time, counter) - np.interp(low, time, counter)
         cores[row, is_covered] = used / (high - low)
     return cores
-
-
-def _covered(time: Floats, moments: Floats) -> Flags:
-    after = np.clip(np.searchsorted(time, moments), 1, len(time) - 1)
-    close: Flags = time[after] - time[after - 1] <= SILENCE_S
-    close &= (moments >= time[0]) & (moments <= time[-1])
-    return close
 
 
 def _read(path: Path) -> Floats:

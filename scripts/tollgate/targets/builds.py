@@ -9,11 +9,11 @@ ones, never those of the working tree, in which the user may go on working.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import atomic
@@ -36,22 +36,15 @@ class NotBuiltError(Exception):
     """One line: why a commit can't be built."""
 
 
-@dataclass(frozen=True)
 class Builds:
-    """source, app, provision: what is built. place: where builds lie. logs: where the output of
-    what fails goes."""
+    """The builds of this suite."""
 
-    source: Source
-    app: pm2.App
-    provision: Provision
-    place: Path
-    logs: Path
-
-    @classmethod
-    def of(cls, source: Source, app: pm2.App, provision: Provision, logs: Path) -> Builds:
-        """Those of this suite. Raises PlaceError."""
-        place = checkout.provide_folder(SUITE, source.root, "builds")
-        return cls(source, app, provision, place, logs)
+    def __init__(self, source: Source, app: pm2.App, provision: Provision, logs: Path) -> None:
+        """source, app, provision: what is built. logs: where the output of what fails goes. Raises
+        PlaceError."""
+        self.source, self.app, self.provision, self.logs = source, app, provision, logs
+        #: Where builds lie.
+        self.place = checkout.provide_folder(SUITE, source.root, "builds")
 
     def folder(self, commit: str) -> Path:
         """Where the build of a commit lies, or would."""
@@ -95,7 +88,7 @@ class Builds:
         if room.free(self.place) < room.LEAST:
             text, is_machine = f"{room.full(self.place)}: {text}", True
         elif isinstance(problem, GitError):
-            is_machine = bool(packages.OF_MACHINE.search(text))
+            is_machine = bool(re.search(packages.OF_MACHINE, text))
         if is_machine:
             return UserError(f"{text}; with that mended, the same command goes on")
         return NotBuiltError(text)

@@ -51,11 +51,12 @@ function declared(app) {
   return expanded({ ...app, cwd }, { port, side: app.name, process: 1 }, (text) => text);
 }
 
-function copied(app, { name, exec_mode: mode, instances, from, to, node, env, ...place }) {
+function copied(app, copy) {
+  const { name, exec_mode: mode, instances, from_folder, to_folder, node, env, ...place } = copy;
   const left = node ? FILES : [...FILES, ...NODE_ALONE];
   const all = { ...without(app, left), name, exec_mode: mode, instances };
   const cwd = path.resolve(app.cwd || '.');
-  const found = expanded({ ...all, cwd }, place, moved(from, to));
+  const found = expanded({ ...all, cwd }, place, moved(from_folder, to_folder));
   return { ...found, env: { ...found.env, PORT: String(place.port), ...env } };
 }
 

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from tollgate.base.settings import SettingError, unknown
@@ -57,18 +57,13 @@ class Copy:
     env: Mapping[str, str] = field(default_factory=dict)
     """What goes before the declared app's env."""
 
-    def written(self) -> dict[str, object]:
-        """As composed.config.js reads it."""
-        entry = asdict(self) | {"env": dict(self.env)}
-        return entry | {"from": entry.pop("from_folder"), "to": entry.pop("to_folder")}
 
-
-def in_mode(app: App, name: str, port: int, mode: str) -> Copy:
-    """A declared app as one process, or as a cluster with a worker for each core. Raises
-    SettingError where the mode is none of the app's."""
+def in_mode(app: App, name: str, port: int, mode: str, side: str = "", process: int = 1) -> Copy:
+    """A declared app as one process, or as a cluster with a worker for each core. side: by default
+    its name. Raises SettingError where the mode is none of the app's."""
     refuse_mode(app, mode)
     instances = ONE_A_CORE if mode == "cluster" else 1
-    return Copy(app.name, name, port, name, 1, mode, instances, app.is_node)
+    return Copy(app.name, name, port, side or name, process, mode, instances, app.is_node)
 
 
 def compose_modes(service: str, name: str, mode: str) -> dict[str, str]:
@@ -81,15 +76,12 @@ def compose_modes(service: str, name: str, mode: str) -> dict[str, str]:
         raise SettingError(f"MODE is {mode!r}, and {service!r} answers at a URL: leave MODE out")
     app = declared(declared_apps(), name, f"scenarios.{service}.app")
     modes = MODES if mode == BOTH else (mode,)
-    made = [
-        in_mode(app, f"{app.name}-{each}", app.port + place, each)
-        for place, each in enumerate(modes)
-    ]
-    compose(made)
+    names = [f"{app.name}-{each}" for each in modes]
+    compose(in_mode(app, names[at], app.port + at, each) for at, each in enumerate(modes))
     apps = declared_apps()
-    refuse_shared_ports(app, [apps[copy.name] for copy in made])
+    refuse_shared_ports(app, [apps[each] for each in names])
     executions = [f"{service}-{each}" for each in modes] if mode == BOTH else [service]
-    return dict(zip(executions, [copy.name for copy in made], strict=True))
+    return dict(zip(executions, names, strict=True))
 
 
 def of_side(
@@ -98,24 +90,13 @@ def of_side(
     """The processes of one side of a comparison, as `base`, `base-2` and so on. ports: of each.
     moved: the folder of the repository, and what stands for it. Raises SettingError where the mode
     is none of the app's."""
-    refuse_mode(app, mode)
-    instances = ONE_A_CORE if mode == "cluster" else 1
     source, place = map(str, moved or ("", ""))
-    return [
-        Copy(
-            of=app.name,
-            name=f"{side}-{number}" if number > 1 else side,
-            port=port,
-            side=side,
-            process=number,
-            exec_mode=mode,
-            instances=instances,
-            node=app.is_node,
-            from_folder=source,
-            to_folder=place,
-        )
-        for number, port in enumerate(ports, start=1)
-    ]
+    copies = []
+    for number, port in enumerate(ports, start=1):
+        name = f"{side}-{number}" if number > 1 else side
+        copy = in_mode(app, name, port, mode, side, number)
+        copies.append(replace(copy, from_folder=source, to_folder=place))
+    return copies
 
 
 def refuse_mode(app: App, mode: str) -> None:
@@ -180,8 +161,8 @@ def compose(copies: Iterable[Copy]) -> Callable[[], None]:
     """Have the apps of a run be these as well, from now on (pm2.declared_apps knows them); returns
     what puts back what was asked for before."""
     before = os.environ.get(VARIABLE)
-    asked = json.loads(before or "[]") + [copy.written() for copy in copies]
-    os.environ[VARIABLE] = json.dumps(asked)
+    every = json.loads(before or "[]") + [asdict(copy) for copy in copies]
+    os.environ[VARIABLE] = json.dumps(every)
 
     def put_back() -> None:
         if before is None:

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.base.text import telling
+
 MAIN = ("main", "master")
 _VERIFY = ("rev-parse", "--verify", "--quiet")
 #: How a shallow clone gets the rest.
@@ -65,9 +67,7 @@ def demand(root: Path, *arguments: str) -> str:
 
 def said(text: str) -> str:
     """What git gave as the reason, in one line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    return (reasons or lines or ["it gave no reason"])[0]
+    return (telling(text, "fatal:|error:") or ["it gave no reason"])[0]
 
 
 def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

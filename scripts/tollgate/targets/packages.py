@@ -54,7 +54,7 @@ _OF_NETWORK = (
     r"|Could not resolve host|[Nn]o such host|[Nn]ame or service not known|name resolution"
     r"|[Nn]etwork is unreachable|[Cc]onnection (refused|timed out|reset)|i/o timeout"
 )
-OF_MACHINE = re.compile(f"{_OF_DISK}|{_OF_NETWORK}")
+OF_MACHINE = f"{_OF_DISK}|{_OF_NETWORK}"
 #: Where no packages come from.
 _NO_PACKAGES = "none are needed"
 
@@ -112,7 +112,7 @@ def provide(
         raise PackagesError(f"{side} has no {inside}: take a later commit")
     log = logs / f"install-{side}.log"
     if provision.install:
-        _shell(provision.install, roots[0] / inside, log, side)
+        _run(provision.install, roots[0] / inside, log, side)
         source = f"by `{provision.install}`"
     else:
         like = like or roots[1]
@@ -127,8 +127,7 @@ def provide(
 def build(provision: Provision, folder: Path, logs: Path, side: str) -> None:
     """Build a side in its app's folder, if the service says how. Raises PackagesError."""
     if provision.build:
-        log = logs / f"build-{side}.log"
-        _shell(provision.build, folder, log, side, re.compile(_OF_DISK))
+        _run(provision.build, folder, logs / f"build-{side}.log", side, _OF_DISK)
 
 
 def linked(provision: Provision, head: Path, root: Path) -> list[Path]:
@@ -196,7 +195,7 @@ def _packages(base: Path, head: Path, log: Path, side: str) -> str:
     command = INSTALLERS[lock]
     if lock == "yarn.lock" and (base / ".yarnrc.yml").is_file():
         command = _BERRY
-    _run(command, base, log, side, " ".join(command[:2]))
+    _run(command, base, log, side)
     return "installed"
 
 
@@ -277,20 +276,15 @@ def _has_links(folder: Path) -> bool:
     return any(not it.resolve().is_relative_to(modules.resolve()) for it in links)
 
 
-def _shell(
-    command: str, folder: Path, log: Path, side: str, of_machine: re.Pattern[str] = OF_MACHINE
-) -> None:
-    _run(("/bin/sh", "-c", command), folder, log, side, command, of_machine)
-
-
 def _run(
-    command: Sequence[str],
-    folder: Path,
-    log: Path,
-    side: str,
-    shown: str,
-    of_machine: re.Pattern[str] = OF_MACHINE,
+    command: str | Sequence[str], folder: Path, log: Path, side: str, of_machine: str = OF_MACHINE
 ) -> None:
+    """A text is one of the shell. of_machine: says in its output that the machine is to blame."""
+    shown = command
+    if isinstance(command, str):
+        command = ("/bin/sh", "-c", command)
+    else:
+        shown = " ".join(command[:2])
     try:
         done = run(command, folder, {**os.environ, **_NO_HOOKS}, LIMIT_S)
     except FileNotFoundError:
@@ -299,7 +293,7 @@ def _run(
         raise PackagesError(f"`{shown}` for {side}: {problem}") from None
     if done.returncode:
         log.write_text(done.stdout, encoding="utf-8")
-        error = MachineError if of_machine.search(done.stdout) else PackagesError
+        error = MachineError if re.search(of_machine, done.stdout) else PackagesError
         raise error(f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from tollgate.base.paths import ECOSYSTEM, SUITE, identity
 from tollgate.base.paths import PM2_HOME as PM2_HOME  # which others ask of this module
 from tollgate.base.processes import spawn
-from tollgate.base.text import UserError
+from tollgate.base.text import UserError, telling
 from tollgate.install import tools
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
@@ -169,9 +169,8 @@ def declared_apps() -> dict[str, App]:
     output: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
     done = subprocess.run(command, cwd=ECOSYSTEM.parent, env=env, check=False, **output)
     if done.returncode:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        errors = [line for line in lines if re.match(r"\w*Error\b", line)]
-        reasons = errors or lines or [f"it ends Node with code {done.returncode}"]
+        nothing = [f"it ends Node with code {done.returncode}"]
+        reasons = telling(done.stderr, r"\w*Error\b") or nothing
         raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reasons[0]}")
     marked = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
     try:

@@ -11,14 +11,13 @@ import signal
 import socket
 import ssl
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tollgate.base import json_schema
-from tollgate.base.answers import NoRedirects, body_of
+from tollgate.base.answers import body_of
 from tollgate.base.paths import SUITE
+from tollgate.base.text import telling
 from tollgate.base.time_limit import within
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
@@ -82,9 +81,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict[str, Any]]) -> int:
 def last_error(app: str) -> str:
     """The last line that an app wrote to its error log, and where the rest is."""
     for log in sorted((pm2.PM2_HOME / "logs").glob(f"{app}-error*.log")):
-        lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
-        errors = [line for line in lines if re.match(r"\w*(Error|Exception)\b", line)]
-        said = errors or [line for line in lines if line]
+        said = telling(log.read_text("utf-8", "replace"), r"\w*(Error|Exception)\b")
         if said:
             taken = re.search(r"EADDRINUSE.*:(\d+)\b", said[-1])  # may be another than its PORT
             holder = f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
@@ -128,14 +125,11 @@ def _wait(missing: Callable[[], str], failed: str, app: pm2.App, timeout: float)
 def _worker_that_answers(host: str, port: int) -> str | None:
     """The X-Worker of one answer, None without one. Raises one of NO_ANSWER; also where a worker
     of ours says that it isn't well."""
-    try:
-        with _get(Url("http", host, port), "/healthz") as answer:
-            return answer.headers.get("X-Worker")
-    except urllib.error.HTTPError as error:
-        with error:
-            if "X-Worker" in error.headers:
-                raise
-            return None
+    with _get(Url("http", host, port), "/healthz") as answer:
+        worker = answer.headers.get("X-Worker")
+        if worker is not None:
+            _refuse_error(answer)
+        return worker
 
 
 def is_there(url: Url) -> None:
@@ -152,11 +146,8 @@ def unanswered(url: Url) -> str:
     """Why nothing answers there as a web server does, whatever its status; "" if something does."""
     try:
         _get(url, "/").close()
-    except urllib.error.HTTPError as error:
-        error.close()
     except NO_ANSWER as error:
-        problem = getattr(error, "reason", error)
-        return " ".join(str(problem).split()) or type(problem).__name__
+        return " ".join(str(error).split()) or type(error).__name__
     return ""
 
 
@@ -171,6 +162,7 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     """Which servers a balancer does not deal to yet and why; an empty string if to all."""
     try:
         with _get(Url("http", host, port), "/balancer/healthz") as answer:
+            _refuse_error(answer)
             view = {each["name"]: each for each in json.load(answer)["servers"]}
     except (*NO_ANSWER, ValueError) as error:
         return str(error) or type(error).__name__
@@ -183,14 +175,8 @@ def answer_is_right(remote: Url, probe: Probe) -> float:
     pattern, and matches the schema."""
     path, where, began = probe.path, f"{remote.host}:{remote.port}", time.monotonic()
     try:
-        with within(LONGEST_ANSWER, signal.ITIMER_REAL):
-            answer: http.client.HTTPResponse | urllib.error.HTTPError
-            try:
-                answer = _get(remote, path)
-            except urllib.error.HTTPError as error:
-                answer = error
-            with answer:
-                status, data = answer.status, body_of(answer, LARGEST_ANSWER + 1)
+        with within(LONGEST_ANSWER, signal.ITIMER_REAL), _get(remote, path) as answer:
+            status, data = answer.status, body_of(answer, LARGEST_ANSWER + 1)
         if len(data) > LARGEST_ANSWER:
             raise OSError(f"the answer has more than {LARGEST_ANSWER} bytes")
     except NO_ANSWER as error:
@@ -225,18 +211,23 @@ def _mismatch(named: str, body: str) -> str:
 
 
 def _get(url: Url, path: str) -> http.client.HTTPResponse:
-    """Asks as JMeter does: by no proxy, whatever http_proxy says, and with any certificate.
+    """Asks as JMeter does: by no proxy, whatever http_proxy says, and with any certificate; follows
+    no redirect. Raises one of NO_ANSWER."""
+    connection = http.client.HTTPConnection(url.host, url.port, timeout=REQUEST_TIMEOUT)
+    if url.protocol == "https":
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection(
+            url.host, url.port, timeout=REQUEST_TIMEOUT, context=trusting
+        )
+    connection.request("GET", path.partition("#")[0], headers={"Connection": "close"})
+    return connection.getresponse()
 
-    Raises HTTPError for a status of 300 or more, else one of NO_ANSWER."""
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting), NoRedirects
-    )
-    # Its protocol is http or https, as base/urls.py reads it.
-    request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310
-    response: http.client.HTTPResponse = opener.open(request, timeout=REQUEST_TIMEOUT)
-    return response
+
+def _refuse_error(answer: http.client.HTTPResponse) -> None:
+    """Raises HTTPException for a status of 300 or more."""
+    if answer.status >= 300:
+        raise http.client.HTTPException(f"HTTP Error {answer.status}: {answer.reason}")
 
 
 def prove_apps(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -61,18 +61,12 @@ class Timetable:
 
 
 class Reloads:
-    """Reloads the app under load by the timetable; `records` are run.json's.
+    """Reloads the app under load by the timetable, in a thread of its own, so that the run's own
+    loop goes on meanwhile. `records` are run.json's."""
 
-    reload: what reloads an app and waits for the end, in a thread of its own, so that the run's
-    own loop goes on meanwhile.
-    """
-
-    def __init__(
-        self, period: float, log: Any, reload: Callable[[pm2.App], None] = pm2.reload
-    ) -> None:
+    def __init__(self, period: float, log: Any) -> None:
         self.period = period
         self.log = log
-        self.reload = reload
         self.records: list[dict[str, Any]] = []
         self._timetables: dict[str, Timetable] = {}
         self._thread = ThreadPoolExecutor(1, "reload")
@@ -106,7 +100,7 @@ class Reloads:
         record = {"app": app.name, "began": time.time(), "ended": None, "problem": ""}
         self.records.append(record)
         try:
-            self.reload(app)
+            pm2.reload(app)
         except Exception as problem:  # a thread's error is not shown: it would be lost
             is_known = isinstance(problem, pm2.Pm2Error)
             record["problem"] = str(problem) if is_known else f"unexpected: {problem!r}"

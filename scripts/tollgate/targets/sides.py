@@ -162,11 +162,10 @@ def in_turn(sides: Sequence[Sequence[Copy]], swapped: bool) -> list[Copy]:
 
 def sides_of_revisions(revisions: Revisions) -> list[SideRecord]:
     """Base and head, both of one repository."""
+    head = revisions.head if revisions.is_commit else None
     return [
         SideRecord("base", revisions.base_text, revisions.base, None),
-        SideRecord(
-            "head", revisions.head_text, revisions.head if revisions.is_commit else None, None
-        ),
+        SideRecord("head", revisions.head_text, head, None),
     ]
 
 

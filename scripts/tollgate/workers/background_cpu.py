@@ -16,7 +16,7 @@ import numpy as np
 
 from tollgate.base.fields import WRITTEN, Amount, Count, Whole
 from tollgate.base.text import format_number
-from tollgate.workers.cpu import CpuRecorder, ProcessTree, own_cores
+from tollgate.workers.cpu import CpuRecorder, ProcessTree, is_recorded, own_cores
 
 #: Seconds between two readings.
 PERIOD_S = 0.25
@@ -74,13 +74,11 @@ class BackgroundCpuRecorder(CpuRecorder):
         """Of each of so many seconds from `from_s`, in seconds since the epoch, the share of the
         cores in [0, 1]; None where there is no reading close by."""
         readings = np.array(self._readings).reshape(-1, 2)
-        edges = from_s + np.arange(seconds + 1)
+        edges = from_s + np.arange(seconds + 1, dtype=np.float64)
         if len(readings) < 2:
             return (None,) * seconds
         when, taken = readings.T
-        after = np.clip(np.searchsorted(when, edges), 1, len(when) - 1)
-        near = (when[after] - when[after - 1] <= SILENCE_S) & (edges >= when[0])
-        near &= edges <= when[-1]
+        near = is_recorded(when, edges, SILENCE_S)
         share = np.clip(np.diff(np.interp(edges, when, taken)), 0.0, 1.0)
         is_known = near[:-1] & near[1:]
         pairs = zip(share, is_known, strict=True)

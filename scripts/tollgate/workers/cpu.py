@@ -10,8 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import psutil
 
+from tollgate.stats.arrays import Flags, Floats
 from tollgate.workers.cgroups import allowed
 
 #: Seconds between two looks for new processes: a look reads the state of every process there is.
@@ -51,7 +53,7 @@ class ProcessTree:
         spent = self._spent()
         # A process whose parent did not wait for it, because that had ended before, say.
         self._lost += max(0.0, self._last - (spent + self._lost))
-        self._last = spent + self._lost
+        self._last = max(self._last, spent + self._lost)  # where a sum was rounded down
         return self._last
 
     @property
@@ -139,6 +141,17 @@ class CpuRecorder:
             time.thread_time(),
             time.monotonic() - began,
         )
+
+
+def is_recorded(at_s: Floats, moments_s: Floats, silence_s: float) -> Flags:
+    """bool[moments]: whether each lies between two readings that are no farther apart than
+    silence_s. at_s: when was read, ascending."""
+    if len(at_s) < 2:
+        return np.zeros(len(moments_s), bool)
+    after = np.clip(np.searchsorted(at_s, moments_s), 1, len(at_s) - 1)
+    near: Flags = at_s[after] - at_s[after - 1] <= silence_s
+    near &= (moments_s >= at_s[0]) & (moments_s <= at_s[-1])
+    return near
 
 
 def idle_s() -> float:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tollgate.base.fields import WRITTEN, Count
-from tollgate.stats.arrays import Flags, Floats, Ints
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.workers.background_cpu import BackgroundCpu
+from tollgate.workers.cpu import is_recorded
 
 #: Seconds between two readings beyond which what was used until a moment in between is not known.
 SILENCE_S = 2.5
@@ -99,7 +100,7 @@ class WorkerCpu:
         if known.sum() < 2:
             return np.full(len(edges_s) - 1, np.nan)
         first, last = self.at_s[known][[0, -1]]
-        there = self._is_known(edges_s) & (edges_s >= first) & (edges_s <= last)
+        there = is_recorded(self.at_s, edges_s, SILENCE_S) & (edges_s >= first) & (edges_s <= last)
         spent = np.diff(np.interp(edges_s, self.at_s[known], used[known]))
         return np.where(there[:-1] & there[1:], spent, np.nan)
 
@@ -116,16 +117,8 @@ class WorkerCpu:
             if known[0]:
                 at_s, values = np.r_[self.at_s[known[0] - 1], at_s], np.r_[0.0, values]
             spent += np.diff(np.interp(edges_s, at_s, values))
-        there = self._is_known(edges_s)
+        there = is_recorded(self.at_s, edges_s, SILENCE_S)
         return np.where(there[:-1] & there[1:], spent, np.nan)
-
-    def _is_known(self, edges_s: Floats) -> Flags:
-        if len(self.at_s) < 2:
-            return np.zeros(len(edges_s), bool)
-        after = np.clip(np.searchsorted(self.at_s, edges_s), 1, len(self.at_s) - 1)
-        near: Flags = self.at_s[after] - self.at_s[after - 1] <= SILENCE_S
-        near &= (edges_s >= self.at_s[0]) & (edges_s <= self.at_s[-1])
-        return near
 
 
 @dataclass(frozen=True)

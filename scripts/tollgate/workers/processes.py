@@ -48,10 +48,6 @@ class Life:
     def length_s(self) -> float:
         return float(self.second[-1] - self.second[0]) if len(self.second) else 0.0
 
-    @property
-    def is_long_enough(self) -> bool:
-        return len(self.second) >= FEWEST_LOOKS and self.length_s >= SHORTEST_S
-
 
 @dataclass(frozen=True)
 class Growth:
@@ -95,7 +91,7 @@ def lives(series: WorkerSeries, from_s: float, to_s: float) -> tuple[Life, ...]:
 
 def growth(life: Life, confidence: float) -> Growth | None:
     """How the process grew; None where it was looked at for too short a time."""
-    if not life.is_long_enough:
+    if len(life.second) < FEWEST_LOOKS or life.length_s < SHORTEST_S:
         return None
     by_request = _counts_requests(life)
     axis = life.requests if by_request else life.second

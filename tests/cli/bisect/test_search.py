@@ -74,7 +74,7 @@ def bisect(made, tmp_path):
         )
         runs = Runs(sys.executable, grep_run.__file__)
         end_by(runs.interrupt)
-        return Search.of(asked, runs).run()
+        return Search(asked, runs).run()
 
     return call
 

@@ -20,7 +20,7 @@ from tollgate.targets.checkout import PlaceError
 from tollgate.targets.git import GitError
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("bisect", help="which commit made a service slower")
     parser.add_argument("good", metavar="GOOD", help="a commit that is fast enough")
@@ -46,7 +46,7 @@ def bisect(arguments: argparse.Namespace) -> int:
     try:
         asked = Asked.of(arguments)
         end_by(runs.interrupt)
-        return Search.of(asked, runs).run()
+        return Search(asked, runs).run()
     except (TaurusConfigError, GitError, PlaceError, NotBuiltError) as problem:
         raise UserError(str(problem)) from None
     except KeyboardInterrupt:

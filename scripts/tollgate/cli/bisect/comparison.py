@@ -102,7 +102,7 @@ class Runs:
         # The one of this environment, whatever PATH has; of a system's Python it is not beside it.
         own = str(Path(sysconfig.get_path("scripts"), "tollgate")), "run"
         self.command = command or own
-        self.process: subprocess.Popen | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.passes_on = False
         self.interrupted = False
 

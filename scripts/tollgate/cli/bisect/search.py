@@ -18,7 +18,7 @@ from tollgate.cli.artifacts import stamp
 from tollgate.cli.bisect import comparison, words
 from tollgate.cli.bisect.asked import Asked
 from tollgate.cli.bisect.comparison import VERDICTS, Compared, Focus, Runs, Said
-from tollgate.compare.profile.model import Why, read_why
+from tollgate.compare.profile.model import read_why
 from tollgate.stats.sequential import LEAST_STEP
 from tollgate.targets import bisection, git
 from tollgate.targets.bisection import SKIP, Bisection
@@ -38,24 +38,18 @@ class Known:
 class Search:
     """A bisect. It keeps what it knows after each comparison."""
 
-    def __init__(self, asked: Asked, runs: Runs, builds: Builds, bisection_: Bisection) -> None:
-        self.asked, self.runs, self.builds, self.bisection = asked, runs, builds, bisection_
-        self.root, self.span = asked.source.root, asked.span
-        self.known = Known()
-        self.last: Compared | None = None
-
-    @classmethod
-    def of(cls, asked: Asked, runs: Runs) -> Search:
+    def __init__(self, asked: Asked, runs: Runs) -> None:
         """It goes on where an earlier call with the same question has ended."""
+        self.asked, self.runs = asked, runs
+        self.root, self.span = asked.source.root, asked.span
         asked.state.mkdir(parents=True, exist_ok=True)
         asked.runs.mkdir(parents=True, exist_ok=True)  # logs outlive the state
-        builds = Builds.of(asked.source, asked.app, asked.provision, asked.runs)
-        its_git = Bisection.of(asked.state / "git", asked.source.root, asked.span)
-        made = cls(asked, runs, builds, its_git)
-        if made._file.is_file():
+        self.builds = Builds(asked.source, asked.app, asked.provision, asked.runs)
+        self.bisection = Bisection.of(asked.state / "git", self.root, self.span)
+        self.known = Known()
+        if self._file.is_file():
             again = f"remove {asked.state} to begin anew"
-            made.known = records.read(made._file, Known, UserError, "bisect", again)
-        return made
+            self.known = records.read(self._file, Known, UserError, "bisect", again)
 
     @property
     def _file(self) -> Path:
@@ -66,7 +60,7 @@ class Search:
         is_bad = any(it.head == self.span.bad for it in self.known.compared)
         _say(words.outset(self.asked, self._ahead(0 if is_bad else 1), is_bad))
         self._build(self.span.good)
-        code = self._look_at_bad()
+        code: int | None = self._look_at_bad()
         if code == ExitCode.FAIL:
             code = bisection.drive(self.bisection, self._step)
         if code is None:
@@ -116,7 +110,8 @@ class Search:
             _say(words.apart(self.root, self.last))
             self.last = self._compared(replace(against_parent, base=good))
         _say(words.table(self.root, self.span, self.known.compared))
-        _say(words.result(self.root, first_bad, self.last, self._why()))
+        why = read_why(Path(self.last.run)) if self.last.run else None
+        _say(words.result(self.root, first_bad, self.last, why))
         code = self.last.said.code
         if code not in VERDICTS:
             return code if code in [*ExitCode] else ExitCode.ERROR
@@ -129,9 +124,6 @@ class Search:
         parents = git.demand(self.root, "rev-parse", f"{commit}^@").split()
         older = ("merge-base", "--is-ancestor", self.span.good)
         return next(it for it in parents if git.ask(self.root, *older, it) is not None)
-
-    def _why(self) -> Why | None:
-        return read_why(Path(self.last.run)) if self.last.run else None
 
     def _known(self, wanted: Compared) -> Compared | None:
         return next((it for it in self.known.compared if it.is_like(wanted)), None)

@@ -19,13 +19,8 @@ LONGER = 2.0
 INTERRUPTED = "interrupted: the same command goes on from here"
 #: Candidates that are named.
 NAMED = 20
-#: What each code means to a bisect.
-_MEANT = {
-    ExitCode.PASS: "PASS, good",
-    ExitCode.FAIL: "FAIL, bad",
-    ExitCode.INCONCLUSIVE: "INCONCLUSIVE",
-    SKIP: "skipped",
-}
+#: What codes mean to a bisect; the others are called by their names.
+_MEANT = {ExitCode.PASS: "PASS, good", ExitCode.FAIL: "FAIL, bad", SKIP: "skipped"}
 
 
 def outset(bisect: Asked, ahead: int, goes_on: bool) -> list[str]:

@@ -27,7 +27,7 @@ from tollgate.intake.reading import draft_of
 _MOST_ROUTES = 3
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     parser = commands.add_parser("init", help="make a suite in a repository")
     parser.add_argument("folder", type=Path, nargs="?", default=Path(), help="default: this one")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import Template
 
 from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.cli.init.look import Found, InitError, Start
@@ -17,22 +18,11 @@ from tollgate.service.model import is_service
 
 REPORTS, FORECAST = "reports/README.md", "data/forecast.csv"
 _IGNORED = ("/.tollgate", "/reports/*", "!/reports/README.md")
+_HERE = Path(__file__).parent
 #: taurus.yml, up to its services.
-HEAD = """\
-# yaml-language-server: $schema=.tollgate/taurus.schema.json
-# What is tested, and what must not happen. `tollgate run --help` lists the kinds of runs, which the
-# package brings along; what stands here goes before its settings, for example
-#   modules: {stop-when-decided: {budget: 8m}}
-
-scenarios:
-"""
+HEAD = (_HERE / "taurus.head.yml").read_text(encoding="utf-8")
 #: The page in the folder of runs.
-REPORTS_PAGE = """\
-# Reports
-
-Each run makes a folder here. `latest` leads to the newest one, and `index.html` lists all runs.
-Git ignores everything here except this page.
-"""
+REPORTS_PAGE = (_HERE / "reports.md").read_text(encoding="utf-8")
 #: Requests a second by the hour, of a service that sleeps at night.
 _LEAST, _MOST = 2, 10
 
@@ -84,25 +74,10 @@ def app_of(folder: Path, name: str, seen: Found) -> str | None:
 def ecosystem(app: str, start: Start) -> str:
     """PM2's file with one app."""
     variable = f"PORT_{app.upper().replace('-', '_')}"
-    args = f"\n      args: {_quoted(start.args)}," if start.args else ""
+    text = (_HERE / "ecosystem.config.js.jinja").read_text(encoding="utf-8")
+    template = Template(text, trim_blocks=True, keep_trailing_newline=True)
     env = {"NODE_ENV": "production", **start.env}
-    others = "".join(f"{key}: {_quoted(it)}, " for key, it in env.items())
-    return f"""\
-'use strict';
-
-// What Tollgate starts under PM2, and ends again.
-module.exports = {{
-  apps: [
-    {{
-      name: {_quoted(app)},
-      // guessed: {start.guess}
-      script: {_quoted(start.script)},{args}
-      cwd: __dirname,
-      env: {{ {others}PORT: process.env.{variable} || '{start.port}' }},
-    }},
-  ],
-}};
-"""
+    return template.render(app=app, start=start, env=env, variable=variable, quoted=_quoted)
 
 
 def _quoted(text: str) -> str:

@@ -18,7 +18,7 @@ from tollgate.targets.pm2 import declared_apps, why_not_asked
 from tollgate.targets.scenarios import remote_of
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the others."""
     new = commands.add_parser("new", help="make the files of something new")
     things = new.add_subparsers(required=True, metavar="THING")

@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from tollgate.base import atomic
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import UserError
 from tollgate.base.urls import Url
@@ -284,19 +285,21 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
     there = [path for path in new if (root / path).exists()]
     if there:
         raise NewTargetError(f"{there[0]} is there already: choose another name, or remove it")
-    texts = {**new, **changed}
     try:
-        for path, text in texts.items():  # a full disk shows here, before anything has changed
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            ends = _line_ends(root / path)
-            _growing(root / path).write_text(text, encoding="utf-8", newline=ends)
-        with defer_signals():
-            for path in texts:
-                _growing(root / path).replace(root / path)
+        # In reverse order they are put in their places.
+        with contextlib.ExitStack() as growing:
+            for path, text in [*changed.items(), *new.items()]:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                replacing = atomic.replacing(root / path, "utf-8", _line_ends(root / path))
+                file = growing.enter_context(replacing)
+                file.write(text)
+                file.flush()  # a full disk shows here, before anything has changed
+            with defer_signals():
+                growing.close()
     except BaseException as error:
-        for path in [*map(_growing, map(root.joinpath, texts)), *map(root.joinpath, new)]:
+        for path in new:
             with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+                (root / path).unlink(missing_ok=True)
         if isinstance(error, OSError):
             reason = f"{error.filename or root}: {error.strerror}"
             raise NewTargetError(f"nothing was made: {reason}") from None
@@ -306,7 +309,3 @@ def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> Non
 def _line_ends(path: Path) -> str:
     """Those of a file that is there: all its lines would differ in git otherwise."""
     return "\r\n" if path.exists() and b"\r\n" in path.read_bytes() else "\n"
-
-
-def _growing(path: Path) -> Path:
-    return path.with_name(f".{path.name}.new")

@@ -129,7 +129,7 @@ def _filled(template: str, text: str, service: str, folder: str) -> str:
     pattern = re.sub(r"[^\w./ -]|^ | $", "?", folder)
     is_tame = all(map(_TAME.fullmatch, (service, folder)))
 
-    def value_of(placeholder: re.Match) -> str:
+    def value_of(placeholder: re.Match[str]) -> str:
         is_pattern = placeholder.string.startswith("/reports/", placeholder.end())
         return pattern if is_pattern else (words | names)[placeholder[0]]
 
@@ -138,13 +138,13 @@ def _filled(template: str, text: str, service: str, folder: str) -> str:
     return re.sub(r".*(?:pasture|meadow).*", lambda match: _yaml(match[0], value_of, is_tame), text)
 
 
-def _groovy(string: str, value_of: Callable[[re.Match], str]) -> str:
+def _groovy(string: str, value_of: Callable[[re.Match[str]], str]) -> str:
     special = r"[\\$\"]" if string[0] == '"' else r"[\\']"
     escape = re.compile(special)
     return _PLACEHOLDER.sub(lambda match: escape.sub(r"\\\g<0>", value_of(match)), string)
 
 
-def _yaml(line: str, value_of: Callable[[re.Match], str], is_tame: bool) -> str:
+def _yaml(line: str, value_of: Callable[[re.Match[str]], str], is_tame: bool) -> str:
     begin, template, colon = _LINE.fullmatch(line).groups()
     value = _PLACEHOLDER.sub(value_of, template)
     is_plain = is_tame and yaml.safe_load(value) == value
