@@ -10,16 +10,7 @@ from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import CurvePoint, Searched, Trial
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.report import capacity as words
-from tollgate.report.pages.kit.charts import (
-    CHANGE,
-    DOTS,
-    JOINED,
-    UNCOUNTED,
-    Axis,
-    Chart,
-    ChartSpan,
-    Series,
-)
+from tollgate.report.pages.kit.charts import Axis, Chart, ChartSpan, Series
 from tollgate.report.table import Column, Table, numeric
 
 #: Percentiles that have a curve.
@@ -113,13 +104,13 @@ def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list
     if not points:
         return []
     times = ([_ms(getattr(it, name)) for it in points] for name in ("ms", "low_ms", "high_ms"))
-    return [Series(label, [it.rate for it in points], *times, JOINED, colour % _PALETTE)]
+    return [Series(label, [it.rate for it in points], *times, "joined", colour % _PALETTE)]
 
 
 def _points(label: str, trials: Sequence[Trial], colour: int) -> Series:
     shown = sorted((it.achieved, _ms(it.p95_ms)) for it in trials if math.isfinite(it.p95_ms))
     rates, times = [rate for rate, _ in shown], [ms for _, ms in shown]
-    return Series(label, rates, times, draw=DOTS, colour=colour % _PALETTE)
+    return Series(label, rates, times, draw="dots", colour=colour % _PALETTE)
 
 
 def _ms(value: float) -> float:
@@ -150,10 +141,10 @@ def _interval(label: str, searched: Searched) -> list[ChartSpan]:
     found = searched.result
     if found.low is None or found.high is None:
         return []
-    spans = [ChartSpan(found.low, found.high, UNCOUNTED, label)]
+    spans = [ChartSpan(found.low, found.high, "uncounted", label)]
     if found.holdout:
         rate = found.holdout.achieved
-        spans.append(ChartSpan(rate, rate, CHANGE, "held out"))
+        spans.append(ChartSpan(rate, rate, "change", "held out"))
     return spans
 
 

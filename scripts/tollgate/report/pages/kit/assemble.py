@@ -66,25 +66,24 @@ class PageError(UserError):
 
 @dataclass(frozen=True)
 class Remark:
-    """A line below the sentence. answer: a badge before it, in this tone."""
+    """A line below the sentence. answer: a badge before it."""
 
     text: str
     answer: str = ""
-    tone: str = ""
 
 
 @dataclass(frozen=True)
 class Head:
     """title: of the window. kicker: the line above the sentence, e.g. the kind and the time.
-    sentence: what the page says. answer: its shortest form, in its tone: `good`, `bad`, `unsure`.
-    """
+    sentence: what the page says. answer: its shortest form. tone: of that, `good`, `bad` or
+    `unsure`, where it is not the answer's own."""
 
     title: str
     kicker: str
     sentence: str
     answer: str
-    tone: str
     remarks: Sequence[Remark] = ()
+    tone: str = ""
 
 
 class Contents:

@@ -133,8 +133,9 @@ def _unit(criterion: Criterion) -> str:
 
 
 def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLine:
-    def of(view: View, grid: Grid) -> Values:
-        counts, totals = view.selected(criterion, settings)
+    counts, totals = view.selected(criterion, settings)
+
+    def points(grid: Grid) -> Values:
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)
         for at, start in enumerate(grid.starts.tolist()):
             ends = (start, start + grid.width)
@@ -146,7 +147,7 @@ def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLin
 
     coarser = None
     if criterion.percentile is not None and view.grid:
-        total = view.selected(criterion, settings)[0].total
-        coarser = view.grid.coarser(points_for(total, criterion.percentile, MOST_POINTS))
+        most = points_for(counts.total, criterion.percentile, MOST_POINTS)
+        coarser = view.grid.coarser(most)
     # A chart asks for its points more than once.
-    return ChartLine(view, view.name, cache(of), coarser=coarser)
+    return ChartLine(view, view.name, cache(points), coarser=coarser)

@@ -11,17 +11,7 @@ import numpy as np
 
 from tollgate.criteria.subjects import MIB
 from tollgate.judge.workers import outage_line
-from tollgate.report.pages.kit.charts import (
-    DASHED,
-    DOT_DASHED,
-    DOTTED,
-    LINE,
-    OUTAGE,
-    RELOAD,
-    UNCOUNTED,
-    Chart,
-    ChartSpan,
-)
+from tollgate.report.pages.kit.charts import Chart, ChartSpan
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
 from tollgate.report.pages.run.view import View
@@ -29,7 +19,7 @@ from tollgate.study.words import number
 from tollgate.workers.model import WorkerSeries
 
 #: The workers of an execution share its colour, and differ in these.
-_STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
+_STYLES = ("line", "dashed", "dotted", "dot-dashed")
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
 MOST_DRAWN = len(_STYLES)
 #: Workers that report their requests measure their delay themselves (watch-workers.js).
@@ -94,20 +84,20 @@ def spans(views: Sequence[View]) -> list[ChartSpan]:
     found = []
     warmup = min((view.execution.warmup_s for view in views), default=0.0)
     if warmup > 0:
-        found.append(ChartSpan(-math.inf, warmup, UNCOUNTED, "warm-up"))
+        found.append(ChartSpan(-math.inf, warmup, "uncounted", "warm-up"))
     end = max((view.window[1] for view in views), default=math.inf)
     # Without a measured time everything counts, also what was never sent since the generator died.
     has_end = all(view.execution.measured_s is not None for view in views)
     if has_end and any(view.grid and view.grid.end > end for view in views):
-        found.append(ChartSpan(end, math.inf, UNCOUNTED, "after the measured time"))
+        found.append(ChartSpan(end, math.inf, "uncounted", "after the measured time"))
     for view in views:
         for it in view.execution.resources.reloads:
-            found.append(ChartSpan(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
+            found.append(ChartSpan(it.from_s, it.to_s, "reload", f"{view.name}: reload"))
         for it in view.execution.resources.outages:
             if not it.planned:
                 to_s = math.inf if it.to_s is None else max(it.to_s, it.from_s)
                 gone = f"{view.name}: worker {it.worker} missing"
-                found.append(ChartSpan(it.from_s, to_s, OUTAGE, gone))
+                found.append(ChartSpan(it.from_s, to_s, "outage", gone))
     return [_within(span, views) for span in found]
 
 
@@ -175,12 +165,12 @@ def _chart(
 def lines_of(view: View, drawn: Sequence[WorkerSeries], measure: Measure) -> list[ChartLine]:
     """A line of each worker, at most MOST_DRAWN."""
 
-    def of(series: WorkerSeries) -> Callable[[View, Grid], Values]:
-        return lambda _, grid: (measure.values(series, grid), None)
+    def values(series: WorkerSeries, grid: Grid) -> Values:
+        return measure.values(series, grid), None
 
     return [
-        ChartLine(view, f"{view.name} {it.worker}", of(it), style)
-        for it, style in zip(drawn, _STYLES, strict=False)
+        ChartLine(view, f"{view.name} {series.worker}", partial(values, series), style)
+        for series, style in zip(drawn, _STYLES, strict=False)
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, Series
 from tollgate.report.pages.study.series import Answers
 from tollgate.report.table import Column, Table, numeric
 from tollgate.study.model import Curve, StudyResult
@@ -64,7 +64,7 @@ def _measured(curve: Curve, index: int, metric: str) -> Series:
         y=[it.value for it in estimates],
         low=[it.low for it in estimates],
         high=[it.high for it in estimates],
-        draw=JOINED,
+        draw="joined",
         colour=index % _PALETTE,
     )
 
@@ -101,7 +101,7 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
         y=Axis("response time, s", high=slowest / 1000),
         series=(
-            Series("answers", found.seconds.tolist(), seconds.tolist(), draw=DOTS, colour=index),
+            Series("answers", found.seconds.tolist(), seconds.tolist(), draw="dots", colour=index),
         ),
         numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
         zoom=True,
