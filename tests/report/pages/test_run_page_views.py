@@ -13,8 +13,8 @@ from support.forecasts import facts, mixed
 from support.watched_workers import watched, worker
 from tollgate.base.paths import SUITE
 from tollgate.forecast.check import check_forecast
-from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.engines import shared_s
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
 from tollgate.report.pages.kit.assemble import Head, render

@@ -107,8 +107,8 @@ def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
 
 def _sent(view: View, grid: Grid) -> Values:
     # Where some were meant to be sent, only those: others beside them would hide what is missing.
-    what = "sent" if view.intended is None else "service"
-    return view.rates(what, grid), view.binned(what, grid).n
+    requests = view.binned("sent" if view.intended is None else "service", grid).n
+    return requests / grid.lengths, requests
 
 
 def _intended(intended: Intended, grid: Grid) -> Values:
