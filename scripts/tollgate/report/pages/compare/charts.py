@@ -153,8 +153,8 @@ def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
     last = seen[-1]
     changed = words.change(last, last.change, effect / 100)
     ends = words.interval(last, effect / 100) or "no interval"
-    found = ([_percent(end) for end in each] for each in zip(*map(_ends, seen), strict=True))
-    series = Series("head against base", at, *found, draw="joined", colour=1)
+    percents = ([_percent(end) for end in each] for each in zip(*map(_ends, seen), strict=True))
+    series = Series("head against base", at, *percents, draw="joined", colour=1)
     low, high = _reach(series, effect)
     room = (high - low) / 15
     beyond = any(not low <= it <= high for it in _known(series))

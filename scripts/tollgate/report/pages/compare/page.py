@@ -117,9 +117,8 @@ def tables(comparison: Comparison) -> dict[str, Table]:
     stalls, errors, cpu = (
         [it for it in findings if it.metric == metric] for metric in (STALLS, ERRORS, CPU)
     )
-    limits = [
-        f"{format_number(it.limit_ms)} ms of {it.label}" for it in stalls if it.limit_ms is not None
-    ]
+    beyond_ms = [(it.label, it.limit_ms) for it in stalls if it.limit_ms is not None]
+    limits = [f"{format_number(limit_ms)} ms of {label}" for label, limit_ms in beyond_ms]
     beyond = f": answers beyond {listed(limits)}" if limits else ""
     captions = {
         "Times": (

@@ -175,8 +175,8 @@ def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
 def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
     group = f"{label}, n {counts.total:,}"
     rows = [
-        (group, "", name, number(counts.percentile(100 * (1 - 1 / it))))
-        for it, name in _NAMED.items()
-        if 1 < it <= counts.total
+        (group, "", name, number(counts.percentile(100 * (1 - 1 / one_of))))
+        for one_of, name in _NAMED.items()
+        if 1 < one_of <= counts.total
     ]
     return [*rows, (group, "", "all", number(counts.percentile(100)))]

@@ -53,21 +53,21 @@ def write(run: Path, known: Judged | None = None, study: StudyResult | None = No
     return run / NAME
 
 
-def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
+def to_html(run: Path, outcome: Judged, study: StudyResult | None = None) -> str:
     """The whole page: what a study, comparison or search found comes before what every run has.
 
     Raises PageError, and what the reading of a study raises.
     """
-    views, verdict, record = _views(run, known), known.verdict, known.record
+    views, verdict, record = _views(run, outcome), outcome.verdict, outcome.record
     judged = verdict.executions
     studied = study_page.part(run, study) if study else None
-    compared = compare_page.part(run, record, known.run)
+    compared = compare_page.part(run, record, outcome.run)
     searched = capacity_page.part(verdict)
     spans = workers.spans(views)
-    failures, more_failures = criteria.failures(views, judged, known.settings, spans)
+    failures, more_failures = criteria.failures(views, judged, outcome.settings, spans)
     return render(
         "run/page.html.jinja",
-        _head(known, views, studied),
+        _head(outcome, views, studied),
         record=record,
         judged=judged,
         study=studied,

@@ -99,9 +99,8 @@ def to_html(folder: Folder) -> str:
 
 def _steps(shown: Sequence[Trend]) -> list[tuple[Trend, Line, Step]]:
     """Every step of every trend, the newest first."""
-    steps = [
-        (trend, line, it) for trend in shown for line in trend.lines for it in line.series.steps
-    ]
+    lines = [(trend, line) for trend in shown for line in trend.lines]
+    steps = [(trend, line, step) for trend, line in lines for step in line.series.steps]
 
     def when_and_what(step: tuple[Trend, Line, Step]) -> tuple[str, str]:
         return texts.time_of(texts.first(*step)), step[1].name
