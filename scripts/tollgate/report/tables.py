@@ -127,8 +127,9 @@ def _against_limit(result: CriterionResult) -> Bar:
         return Bar(None, verdict=verdict)
     if not result.limit:
         return Bar(float("inf") if result.observed else 0.0, verdict=verdict)
-    ends = (None if end is None else end / result.limit for end in (result.low, result.high))
-    return Bar(result.observed / result.limit, *ends, verdict)
+    ends = (result.low, result.high)
+    low, high = (None if end is None else end / result.limit for end in ends)
+    return Bar(result.observed / result.limit, low, high, verdict)
 
 
 def findings_table(

@@ -103,8 +103,9 @@ def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list
     points = [it for it in points if math.isfinite(it.ms)]
     if not points:
         return []
-    times = ([_ms(getattr(it, name)) for it in points] for name in ("ms", "low_ms", "high_ms"))
-    return [Series(label, [it.rate for it in points], *times, "joined", colour % _PALETTE)]
+    names = ("ms", "low_ms", "high_ms")
+    y, low, high = ([_ms(getattr(it, name)) for it in points] for name in names)
+    return [Series(label, [it.rate for it in points], y, low, high, colour=colour % _PALETTE)]
 
 
 def _points(label: str, trials: Sequence[Trial], colour: int) -> Series:

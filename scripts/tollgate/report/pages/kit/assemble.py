@@ -91,7 +91,7 @@ class Contents:
 
     def __init__(self) -> None:
         self.sections: list[tuple[str, str]] = []
-        self._charts: list[dict] = []
+        self._charts: list[dict[str, Any]] = []
 
     def section(self, id_: str, heading: str) -> str:
         """The id again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tollgate.report.table import Table
 
@@ -89,14 +89,14 @@ class Chart:
     full_title: str = ""
 
 
-def data(chart: Chart) -> dict:
+def data(chart: Chart) -> dict[str, Any]:
     """The chart for charts.js: finite numbers and null only."""
     fields = asdict(replace(chart, numbers=None))  # which stands on the page as a table
     fields["series"] = [{**each, "x": _steps(each["x"])} for each in fields["series"]]
-    return _finite(fields)
+    return {name: _finite(each) for name, each in fields.items()}
 
 
-def _steps(x: Sequence[float]) -> Sequence[float] | dict:
+def _steps(x: Sequence[float]) -> Sequence[float] | dict[str, float]:
     """x in equal steps as {first, step, count}, which is a hundredth as long."""
     if len(x) < _REGULAR:
         return x
@@ -106,7 +106,7 @@ def _steps(x: Sequence[float]) -> Sequence[float] | dict:
     return {"first": x[0], "step": step, "count": len(x)}
 
 
-def _finite(value: object) -> object:
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

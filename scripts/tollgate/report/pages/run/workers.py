@@ -40,7 +40,11 @@ class Measure:
 
 
 def _mean(
-    unit: str, name: str, factor: float = 1.0, gather: Callable = Grid.means, kind: str = "mean"
+    unit: str,
+    name: str,
+    factor: float = 1.0,
+    gather: Callable[..., np.ndarray] = Grid.means,
+    kind: str = "mean",
 ) -> Measure:
     def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
         return gather(grid, series.second, getattr(series, name) * factor)
@@ -91,13 +95,13 @@ def spans(views: Sequence[View]) -> list[ChartSpan]:
     if has_end and any(view.grid and view.grid.end > end for view in views):
         parts.append(ChartSpan(end, math.inf, "uncounted", "after the measured time"))
     for view in views:
-        for event in view.execution.resources.reloads:
-            parts.append(ChartSpan(event.from_s, event.to_s, "reload", f"{view.name}: reload"))
-        for event in view.execution.resources.outages:
-            if not event.planned:
-                to_s = math.inf if event.to_s is None else max(event.to_s, event.from_s)
-                gone = f"{view.name}: worker {event.worker} missing"
-                parts.append(ChartSpan(event.from_s, to_s, "outage", gone))
+        for reload in view.execution.resources.reloads:
+            parts.append(ChartSpan(reload.from_s, reload.to_s, "reload", f"{view.name}: reload"))
+        for outage in view.execution.resources.outages:
+            if not outage.planned:
+                to_s = math.inf if outage.to_s is None else max(outage.to_s, outage.from_s)
+                gone = f"{view.name}: worker {outage.worker} missing"
+                parts.append(ChartSpan(outage.from_s, to_s, "outage", gone))
     return [_within(span, views) for span in parts]
 
 
