@@ -3,7 +3,7 @@ verdict. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tollgate.compare import words
@@ -23,7 +23,7 @@ class Event:
     name: str
     at_s: float
     text: str
-    attributes: dict[str, str | bool | int | float] = field(default_factory=dict)
+    attributes: Mapping[str, str | bool | int | float] = field(default_factory=dict)
     is_bad: bool = False
 
 
@@ -59,25 +59,26 @@ def _decisions(judged: ExecutionVerdict, planned: Execution | None, at_s: float)
             return at_s
         return planned.began + planned.warmup + after_s
 
-    for it in judged.criteria:
-        about = {
+    for result in judged.criteria:
+        about: dict[str, str | bool | float] = {
             "tollgate.execution": judged.name,
-            "tollgate.criterion": it.criterion,
-            "tollgate.verdict": it.verdict,
-            "tollgate.decides": it.decides,
-            "tollgate.limit": it.limit,
+            "tollgate.criterion": result.criterion,
+            "tollgate.verdict": result.verdict,
+            "tollgate.decides": result.decides,
+            "tollgate.limit": result.limit,
         }
-        about |= {} if it.observed is None else {"tollgate.observed": it.observed}
-        when_s, text = settled_s(it.decided_after_s), it.line_with_reason
-        yield Event(DECIDED, when_s, text, about, is_bad=it.verdict == FAIL)
+        about |= {} if result.observed is None else {"tollgate.observed": result.observed}
+        when_s, text = settled_s(result.decided_after_s), result.line_with_reason
+        yield Event(DECIDED, when_s, text, about, is_bad=result.verdict == FAIL)
     if compared := judged.comparison:
-        for it in compared.gate.findings:
+        for finding in compared.gate.findings:
             about = {
                 "tollgate.execution": judged.name,
-                "tollgate.label": it.label,
-                "tollgate.metric": it.metric,
-                "tollgate.verdict": it.verdict,
-                "tollgate.decides": it.gates,
+                "tollgate.label": finding.label,
+                "tollgate.metric": finding.metric,
+                "tollgate.verdict": finding.verdict,
+                "tollgate.decides": finding.gates,
             }
-            text = words.line(it, words.effect_of(compared, it))
-            yield Event(DECIDED, settled_s(it.at_s), text, about, is_bad=it.verdict == FAIL)
+            text = words.line(finding, words.effect_of(compared, finding))
+            is_bad = finding.verdict == FAIL
+            yield Event(DECIDED, settled_s(finding.at_s), text, about, is_bad)

@@ -43,7 +43,7 @@ class Finished:
         if not self._of:
             raise UserError(f"{run} has no samples to export")
         self._looks = _Looks(run / FILE)
-        self.began_s = min(it.planned.began for it in self._of)
+        self.began_s = min(each.planned.began or 0.0 for each in self._of)
         self.of: dict[str, int] = {}
 
     def moments(self) -> Iterator[Moment]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from tollgate.export.events import Event
@@ -42,19 +42,24 @@ class LiveExport:
     def rows(self) -> dict[str, int]:
         return {name: self._sender.acknowledged.get(name, 0) for name in self._totals}
 
-    def follow(self, of: ExecutionContext, samples: Growing, is_of_one: bool = True) -> None:
+    def follow(self, context: ExecutionContext, samples: Growing, is_of_one: bool = True) -> None:
         """Count the samples of an execution from its beginning. is_of_one: whether one JMeter sends
         them."""
-        totals = self._totals[of.planned.name] = Totals(of.planned.name, of.plan, is_of_one)
-        name = totals.name
-        samples.listen(
-            totals.take, lambda it: self._warn(f"{name}: samples can't be exported: {it!r}")
-        )
+        name = context.planned.name
+        totals = self._totals[name] = Totals(name, context.plan, is_of_one)
+
+        def warn(problem: Exception) -> None:
+            self._warn(f"{name}: samples can't be exported: {problem!r}")
+
+        samples.listen(totals.take, warn)
 
     def offer(self, events: Iterable[Event] = ()) -> None:
         """Have all that is known by now sent, and these events."""
         self._looks.advance()
-        metrics = to_metrics(self._metrics(), self._resource, self._began_s, self._now())
+        begun = [it for it in self._totals.values() if it.newest_ms is not None]
+        metrics = to_metrics(
+            metrics_of(begun, self._looks.of), self._resource, self._began_s, self._now()
+        )
         rows = {name: it.rows for name, it in self._totals.items()}
         self._sender.offer(Message(metrics, rows), to_logs(events, self._resource))
 
@@ -75,7 +80,3 @@ class LiveExport:
     def stop(self) -> None:
         """Send nothing more."""
         self._sender.close()
-
-    def _metrics(self) -> Sequence:
-        begun = [it for it in self._totals.values() if it.newest_ms is not None]
-        return metrics_of(begun, self._looks.of)

@@ -1,151 +1,71 @@
-"""The metrics of a run: what each is called, its unit, and what it is of. Pure."""
+"""The metrics of a run. metrics.csv says what each is called, its unit, kind and description; here
+is what each is of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
 
-from tollgate.export.totals import Totals
+from tollgate.export.totals import Histogram, Totals
 from tollgate.schedule.growing_samples import SIDES, Key, SampleSeries
 from tollgate.stats.exponential import Exponential
 from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
 
-#: A counter only rises; a sum may fall; a gauge is the value of now.
-Kind = Literal["counter", "sum", "gauge", "histogram"]
-Point = tuple[Mapping[str, str], float | int | Exponential]
+_TABLE = Path(__file__).with_name("metrics.csv")
+_ROWS = [*csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())]
+
+Attributes = Mapping[str, str]
+Value = float | int | Exponential
 
 
 @dataclass(frozen=True)
 class Metric:
-    """name, unit: as OpenTelemetry's semantic conventions have them, times in seconds. points:
+    """name, unit: as OpenTelemetry's semantic conventions have them, times in seconds. kind: a
+    counter only rises, a sum may fall, a gauge is the value of now; or a histogram. points:
     attributes and a value each, of what there has been since the run began."""
 
     name: str
     unit: str
-    kind: Kind
+    kind: str
     description: str
-    points: tuple[Point, ...]
+    points: tuple[tuple[Attributes, Value], ...]
 
 
-@dataclass(frozen=True)
-class _Metric:
-    """value: of a series, a line of workers.jsonl, or of the arrivals that were due and those that
-    were sent; None where there is none."""
-
-    name: str
-    unit: str
-    kind: Kind
-    description: str
-    value: Callable[..., float | int | Exponential | None]
-
-    def of(self, points: Iterable[Point]) -> Metric:
-        known = tuple(it for it in points if it[1] is not None)
-        return Metric(self.name, self.unit, self.kind, self.description, known)
-
-
-_OF_SERIES = (
-    _Metric(
-        "tollgate.requests",
-        "{request}",
-        "counter",
-        "Rows of the JTL: requests, and transactions by another kind.",
-        lambda it: it.service.total,
-    ),
-    _Metric("tollgate.received", "By", "counter", "Bytes of the answers.", lambda it: it.bytes),
-    _Metric(
-        "tollgate.service_time",
-        "s",
-        "histogram",
-        "From when a request was sent until its response.",
-        lambda it: it.service,
-    ),
-    _Metric(
-        "tollgate.response_time",
-        "s",
-        "histogram",
-        "From when a request was due until its response; of labels with a schedule.",
-        lambda it: it.response if it.response.total else None,
-    ),
-    _Metric(
-        "tollgate.lateness",
-        "s",
-        "histogram",
-        "From when a request was due until it was sent.",
-        lambda it: it.lateness if it.lateness.total else None,
-    ),
-)
-_OF_SCHEDULES = (
-    _Metric(
-        "tollgate.schedule.due",
-        "{request}",
-        "sum",
-        "Requests that were due by now.",
-        lambda due, _: due,
-    ),
-    _Metric(
-        "tollgate.schedule.sent",
-        "{request}",
-        "sum",
-        "Of those, requests that have been answered.",
-        lambda _, sent: sent,
-    ),
-    _Metric(
-        "tollgate.schedule.not_sent",
-        "{request}",
-        "sum",
-        "The others: not sent, or still under way.",
-        lambda due, sent: max(0, due - sent),
-    ),
-)
-_OF_WORKERS = (
-    _Metric(
-        "tollgate.worker.cpu",
-        "1",
-        "gauge",
-        "CPU time as a share of one core.",
-        lambda it: _parts(it.get("cpu"), 100),
-    ),
-    _Metric("tollgate.worker.memory", "By", "gauge", "Resident memory.", lambda it: it.get("rss")),
-    _Metric(
-        "tollgate.worker.event_loop_delay.p50",
-        "s",
-        "gauge",
-        "Median event-loop delay of the last second.",
-        lambda it: _parts(it.get("loopDelayP50"), 1000),
-    ),
-    _Metric(
-        "tollgate.worker.event_loop_delay.p95",
-        "s",
-        "gauge",
-        "95th percentile of the event-loop delay of the last second.",
-        lambda it: _parts(it.get("loopDelayP95"), 1000),
-    ),
-    _Metric(
-        "tollgate.worker.restarts",
-        "{restart}",
-        "sum",
-        "Restarts, as PM2 counts them.",
-        lambda it: it.get("restarts"),
-    ),
-)
-
-
-def metrics_of(executions: Sequence[Totals], looks: Looks) -> list[Metric]:
+def metrics_of(executions: Iterable[Totals], looks: Looks) -> list[Metric]:
     """All of the run that have a point. looks: the last one at each worker."""
-    found = [it.of(_of_series(executions, it.value)) for it in _OF_SERIES]
-    found += [it.of(_of_schedules(executions, it.value)) for it in _OF_SCHEDULES]
-    found += [it.of(_of_workers(looks, it.value)) for it in _OF_WORKERS]
-    return [it for it in found if it.points]
+    points: dict[str, list[tuple[Attributes, Value]]] = defaultdict(list)
+    for attributes, values in _measured(executions, looks):
+        for name, value in values.items():
+            if value is not None:
+                points[name].append((attributes, value))
+    named = [(row, points[row["name"]]) for row in _ROWS]
+    return [Metric(**row, points=tuple(points)) for row, points in named if points]
 
 
-def _of_series(
-    executions: Iterable[Totals], value: Callable[[SampleSeries], Any]
-) -> Iterator[Point]:
+def _measured(
+    executions: Iterable[Totals], looks: Looks
+) -> Iterator[tuple[Attributes, Mapping[str, Value | None]]]:
+    """What has the same attributes, by its name; None for what there is nothing of."""
     for totals in executions:
+        execution = {"tollgate.execution": totals.name}
         for series in totals.series:
-            yield {"tollgate.execution": totals.name, **_attributes(series.key)}, value(series)
+            yield {**execution, **_attributes(series.key)}, _of_samples(series)
+        for labels, due, sent in totals.by_schedule():
+            yield (
+                {**execution, "tollgate.labels": labels},
+                {
+                    "tollgate.schedule.due": due,
+                    "tollgate.schedule.sent": sent,
+                    "tollgate.schedule.not_sent": max(0, due - sent),
+                },
+            )
+    for (app, worker), line in looks.items():
+        if line.get("pid"):
+            yield {"tollgate.target": app, "tollgate.worker": str(worker)}, _of_worker(line)
 
 
 def _attributes(key: Key) -> dict[str, str]:
@@ -159,19 +79,25 @@ def _attributes(key: Key) -> dict[str, str]:
     }
 
 
-def _of_schedules(
-    executions: Iterable[Totals], value: Callable[[int, int], int]
-) -> Iterator[Point]:
-    for totals in executions:
-        for labels, due, sent in totals.by_schedule():
-            yield {"tollgate.execution": totals.name, "tollgate.labels": labels}, value(due, sent)
+def _of_samples(series: SampleSeries[Histogram]) -> dict[str, Value | None]:
+    return {
+        "tollgate.requests": series.service.total,
+        "tollgate.received": series.bytes,
+        "tollgate.service_time": series.service,
+        "tollgate.response_time": series.response if series.response.total else None,
+        "tollgate.lateness": series.lateness if series.lateness.total else None,
+    }
 
 
-def _of_workers(looks: Looks, value: Callable[[Line], Any]) -> Iterator[Point]:
-    for (app, worker), line in looks.items():
-        if line.get("pid"):
-            yield {"tollgate.target": app, "tollgate.worker": str(worker)}, value(line)
+def _of_worker(line: Line) -> dict[str, Value | None]:
+    return {
+        "tollgate.worker.cpu": _parts(line.get("cpu"), 100),
+        "tollgate.worker.memory": line.get("rss"),
+        "tollgate.worker.event_loop_delay.p50": _parts(line.get("loopDelayP50"), 1000),
+        "tollgate.worker.event_loop_delay.p95": _parts(line.get("loopDelayP95"), 1000),
+        "tollgate.worker.restarts": line.get("restarts"),
+    }
 
 
-def _parts(value: float | None, of: float) -> float | None:
-    return None if value is None else value / of
+def _parts(value: float | None, whole: float) -> float | None:
+    return None if value is None else value / whole

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,23 +41,24 @@ class _Point:
     sum: float
 
     @classmethod
-    def of(cls, at_s: float, given: Exponential) -> _Point:
-        index, first = np.unique(given.index >> (given.scale - _SCALE), return_index=True)
-        counts = np.add.reduceat(given.n, first) if len(index) else given.n
-        return cls(at_s, index, np.cumsum(counts), given.zeros, given.total, given.sum)
+    def of(cls, at_s: float, times: Exponential) -> _Point:
+        index, first = np.unique(times.index >> (times.scale - _SCALE), return_index=True)
+        counts = np.add.reduceat(times.n, first) if len(index) else times.n
+        return cls(at_s, index, np.cumsum(counts), times.zeros, times.total, times.sum)
 
 
 def write(moments: Iterable[Moment], file: TextIO) -> None:
     """Write all of them. Points of a series stand together, so all are held until the end."""
     families: dict[str, Metric] = {}
-    points: dict[str, dict[str, list]] = {}
+    points: dict[str, dict[str, list[Any]]] = {}
     for moment in moments:
         for metric in moment.metrics:
             families[metric.name] = metric
             series = points.setdefault(metric.name, {})
             for attributes, value in metric.points:
-                is_histogram = isinstance(value, Exponential)
-                point = _Point.of(moment.at_s, value) if is_histogram else (moment.at_s, value)
+                point: Any = (moment.at_s, value)
+                if isinstance(value, Exponential):
+                    point = _Point.of(moment.at_s, value)
                 series.setdefault(_labels(attributes), []).append(point)
     for name, metric in families.items():
         family = _family(metric)
@@ -70,7 +71,7 @@ def write(moments: Iterable[Moment], file: TextIO) -> None:
     file.write("# EOF\n")
 
 
-def _lines(family: str, kind: str, labels: str, points: Sequence) -> Iterator[str]:
+def _lines(family: str, kind: str, labels: str, points: Sequence[Any]) -> Iterator[str]:
     if kind != "histogram":
         suffix = "_total" if kind == "counter" else ""
         for at_s, value in points:
@@ -78,14 +79,14 @@ def _lines(family: str, kind: str, labels: str, points: Sequence) -> Iterator[st
         return
     ends = points[-1].index
     names = [f"{2.0 ** ((end + 1) / 2.0**_SCALE):.6g}" for end in ends.tolist()]
-    for it in points:
-        place = np.searchsorted(it.index, ends, side="right")
-        upto = it.zeros + np.append(0, it.upto)[place]
+    for point in points:
+        place = np.searchsorted(point.index, ends, side="right")
+        upto = point.zeros + np.append(0, point.upto)[place]
         for name, count in zip(names, upto.tolist(), strict=True):
-            yield f'{family}_bucket{{{labels},le="{name}"}} {count} {it.at_s:.3f}\n'
-        yield f'{family}_bucket{{{labels},le="+Inf"}} {it.total} {it.at_s:.3f}\n'
-        yield f"{family}_count{{{labels}}} {it.total} {it.at_s:.3f}\n"
-        yield f"{family}_sum{{{labels}}} {it.sum:.6f} {it.at_s:.3f}\n"
+            yield f'{family}_bucket{{{labels},le="{name}"}} {count} {point.at_s:.3f}\n'
+        yield f'{family}_bucket{{{labels},le="+Inf"}} {point.total} {point.at_s:.3f}\n'
+        yield f"{family}_count{{{labels}}} {point.total} {point.at_s:.3f}\n"
+        yield f"{family}_sum{{{labels}}} {point.sum:.6f} {point.at_s:.3f}\n"
 
 
 def _family(metric: Metric) -> str:

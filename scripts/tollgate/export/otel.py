@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from opentelemetry._logs import LogRecord, SeverityNumber
@@ -32,19 +32,19 @@ _COMMIT = re.compile("[0-9a-f]{7,64}")
 def resource_of(run: Path, manifest: Manifest) -> Resource:
     """Who says it: the run, by the semantic conventions. What OTEL_RESOURCE_ATTRIBUTES and
     OTEL_SERVICE_NAME say goes before."""
-    known = manifest.environment
-    commit = str(known.get("commit", "")).removesuffix("-dirty")
-    found = {
+    environment = manifest.environment
+    commit = str(environment.get("commit", "")).removesuffix("-dirty")
+    attributes = {
         "service.name": "tollgate",
-        "service.version": known.get("versions", {}).get("tollgate", "unknown"),
+        "service.version": environment.get("versions", {}).get("tollgate", "unknown"),
         "service.instance.id": run.resolve().name,
         "host.name": platform.node(),
         "host.arch": platform.machine(),
         "os.type": platform.system().lower(),
         "tollgate.kind": manifest.kind,
     }
-    found |= {"vcs.ref.head.revision": commit} if _COMMIT.fullmatch(commit) else {}
-    return Resource.create(found | dict(OTELResourceDetector().detect().attributes))
+    attributes |= {"vcs.ref.head.revision": commit} if _COMMIT.fullmatch(commit) else {}
+    return Resource.create({**attributes, **OTELResourceDetector().detect().attributes})
 
 
 def to_metrics(
@@ -59,30 +59,38 @@ def to_metrics(
 
 def _data(metric: Metric, began: int, at: int) -> sdk.DataT:
     if metric.kind == "histogram":
-        points = [_histogram(attributes, it, began, at) for attributes, it in metric.points]
-        return sdk.ExponentialHistogram(points, _CUMULATIVE)
-    points = [sdk.NumberDataPoint(*(it[0], began, at, it[1])) for it in metric.points]
+        histograms = [
+            _histogram(attributes, times, began, at)
+            for attributes, times in metric.points
+            if isinstance(times, Exponential)
+        ]
+        return sdk.ExponentialHistogram(histograms, _CUMULATIVE)
+    numbers = [
+        sdk.NumberDataPoint(dict(attributes), began, at, value)
+        for attributes, value in metric.points
+        if not isinstance(value, Exponential)
+    ]
     if metric.kind == "gauge":
-        return sdk.Gauge(points)
-    return sdk.Sum(points, _CUMULATIVE, is_monotonic=metric.kind == "counter")
+        return sdk.Gauge(numbers)
+    return sdk.Sum(numbers, _CUMULATIVE, is_monotonic=metric.kind == "counter")
 
 
 def _histogram(
-    attributes: dict[str, str], of: Exponential, began: int, at: int
+    attributes: Mapping[str, str], times: Exponential, began: int, at: int
 ) -> sdk.ExponentialHistogramDataPoint:
     return sdk.ExponentialHistogramDataPoint(
         attributes=attributes,
         start_time_unix_nano=began,
         time_unix_nano=at,
-        count=of.total,
-        sum=of.sum,
-        scale=of.scale,
-        zero_count=of.zeros,
-        positive=sdk.Buckets(*of.dense()),
+        count=times.total,
+        sum=times.sum,
+        scale=times.scale,
+        zero_count=times.zeros,
+        positive=sdk.Buckets(*times.dense()),
         negative=sdk.Buckets(0, []),
         flags=0,
-        min=of.least,
-        max=of.most,
+        min=times.least,
+        max=times.most,
     )
 
 
@@ -91,16 +99,16 @@ def to_logs(events: Iterable[Event], resource: Resource) -> list[ReadableLogReco
     return [
         ReadableLogRecord(
             LogRecord(
-                timestamp=round(it.at_s * _NS),
-                observed_timestamp=round(it.at_s * _NS),
-                severity_number=SeverityNumber.WARN if it.is_bad else SeverityNumber.INFO,
-                severity_text="WARN" if it.is_bad else "INFO",
-                body=it.text,
-                attributes=it.attributes,
-                event_name=it.name,
+                timestamp=round(event.at_s * _NS),
+                observed_timestamp=round(event.at_s * _NS),
+                severity_number=SeverityNumber.WARN if event.is_bad else SeverityNumber.INFO,
+                severity_text="WARN" if event.is_bad else "INFO",
+                body=event.text,
+                attributes=event.attributes,
+                event_name=event.name,
             ),
             resource,
             _SCOPE,
         )
-        for it in events
+        for event in events
     ]

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import requests
 from google.protobuf.message import DecodeError
@@ -45,7 +46,7 @@ class _Session(requests.Session):
         self.problem, self.is_final = "", False
         self._response = response
 
-    def request(self, *args: object, **kwargs: object) -> requests.Response:
+    def request(self, *args: Any, **kwargs: Any) -> requests.Response:
         """See requests.Session."""
         try:
             answer = super().request(*args, **kwargs)
@@ -153,15 +154,15 @@ class Sender:
             self._changed.notify_all()
         self._metrics.shutdown()
         if self._logs:
-            self._logs.shutdown()
+            self._logs.shutdown()  # type: ignore[no-untyped-call]
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_over or not self._is_sent)
-                if self._is_over:
-                    return
                 message, events = self._newest, list(self._events)
+            if self._is_over or message is None:
+                return
             taken = self._metrics.export(message.metrics) is MetricExportResult.SUCCESS
             problem = self._problem("metrics", taken, self._sessions[0])
             if not problem:
@@ -174,7 +175,7 @@ class Sender:
                 self._changed.notify_all()
 
     def _send(self, events: list[ReadableLogRecord]) -> None:
-        if not events:
+        if not events or not self._logs:
             return
         taken = self._logs.export(events) is LogRecordExportResult.SUCCESS
         if not self._problem("events", taken, self._sessions[1]) or self._sessions[1].is_final:
@@ -182,10 +183,10 @@ class Sender:
                 for _ in events:
                     self._events.popleft()
 
-    def _problem(self, what: str, taken: bool, session: _Session) -> str:
+    def _problem(self, signal: str, taken: bool, session: _Session) -> str:
         """Why the last message was not taken, empty if it was."""
         problem = session.problem or ("" if taken else "it could not be sent")
-        if problem and not self._warned & {what, problem}:  # one warning of one address
-            self._warned |= {what, problem}
-            self._warn(f"{what}: {problem}")
+        if problem and not self._warned & {signal, problem}:  # one warning of one address
+            self._warned |= {signal, problem}
+            self._warn(f"{signal}: {problem}")
         return problem

@@ -29,37 +29,37 @@ def wanted(environment: Mapping[str, str]) -> Wanted:
     """By the names of OpenTelemetry's specification, "OTLP Exporter Configuration" and "SDK
     Environment Variables"."""
 
-    def given(name: str) -> str:
+    def value(name: str) -> str:
         return environment.get(name, "").strip()
 
-    both = given("OTEL_EXPORTER_OTLP_ENDPOINT")
-    is_off = given("OTEL_SDK_DISABLED").lower() == "true"
-    if is_off or given("OTEL_METRICS_EXPORTER").lower() == _NONE:
+    both = value("OTEL_EXPORTER_OTLP_ENDPOINT")
+    is_off = value("OTEL_SDK_DISABLED").lower() == "true"
+    if is_off or value("OTEL_METRICS_EXPORTER").lower() == _NONE:
         return Wanted()
-    if not (both or given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
+    if not (both or value("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")):
         return Wanted()
-    if problem := _problem(given, "METRICS"):
+    if problem := _problem(value, "METRICS"):
         return Wanted(problem=problem)
-    logs = both or given("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
-    has_logs = bool(logs) and given("OTEL_LOGS_EXPORTER").lower() != _NONE
-    problem = _problem(given, "LOGS") if has_logs else ""
+    logs = both or value("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+    has_logs = bool(logs) and value("OTEL_LOGS_EXPORTER").lower() != _NONE
+    problem = _problem(value, "LOGS") if has_logs else ""
     has_logs = has_logs and not problem
-    every_ms = given("OTEL_METRIC_EXPORT_INTERVAL")
+    every_ms = value("OTEL_METRIC_EXPORT_INTERVAL")
     every_s = max(int(every_ms) / 1000, SHORTEST_S) if every_ms.isdecimal() else USUAL_S
     return Wanted(True, has_logs, every_s, problem)
 
 
-def _problem(given: Callable[[str], str], signal: str) -> str:
+def _problem(value: Callable[[str], str], signal: str) -> str:
     """Why a signal can't be sent as its variables say, empty if it can."""
-    exporters = given(f"OTEL_{signal}_EXPORTER")
+    exporters = value(f"OTEL_{signal}_EXPORTER")
     if exporters and not {*_OTLP} & {it.strip() for it in exporters.split(",")}:
         return (
             f"OTEL_{signal}_EXPORTER is {exporters!r}, and Tollgate sends by OTLP: add otlp to it, "
             "or set it to none"
         )
     names = (f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    name = next(filter(given, names), names[1])  # that of the signal goes before
-    if (protocol := given(name)) in ("", _PROTOCOL):
+    name = next(filter(value, names), names[1])  # that of the signal goes before
+    if (protocol := value(name)) in ("", _PROTOCOL):
         return ""
     return (
         f"{name} is {protocol!r}, and Tollgate sends {_PROTOCOL}: set it to that, and the endpoint "

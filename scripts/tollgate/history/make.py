@@ -160,31 +160,27 @@ def _measured(judged: ExecutionVerdict) -> Iterator[Measure]:
         is_measured = _digits(result.observed) is not None and result.subject != CAPACITY
         if is_measured and (key not in results or result.decides or not results[key].decides):
             results[key] = result
-    for (label, metric, unit), result in results.items():
-        ends = (result.low, result.high)
-        yield _measure(label, metric, unit, result.observed, ends, result)
+    for key, result in results.items():
+        yield _measure(key, result.observed, result.low, result.high, criterion=result)
     searched = judged.capacity
     if searched and searched.result.status == "found":
         # A capacity of other requests or limits is another one. It is followed with a criterion on
         # it or without.
         label = f"{', '.join(searched.of)} until {', '.join(searched.limits)}"
         stated = next((it for it in judged.criteria if it.subject == CAPACITY), None)
-        ends = (searched.result.low, searched.result.high)
-        yield _measure(label, CAPACITY, RATE, searched.result.estimate, ends, stated)
+        answer = searched.result
+        numbers = answer.estimate, answer.low, answer.high
+        yield _measure((label, CAPACITY, RATE), *numbers, criterion=stated)
 
 
 def _measure(
-    label: str,
-    metric: str,
-    unit: str,
-    value: float | None,
-    ends: tuple[float | None, float | None],
-    criterion: CriterionResult | None,
+    key: tuple[str, str, str], *numbers: float | None, criterion: CriterionResult | None
 ) -> Measure:
-    low, high = map(_digits, ends)
+    """key: label, metric and unit. numbers: the value and the ends of its interval."""
+    value, low, high = map(_digits, numbers)
     condition = criterion.condition if criterion else "<"
     limit = criterion.limit if criterion and criterion.decides else None
-    return Measure(label, metric, unit, _digits(value), low, high, None, None, condition, limit)
+    return Measure(*key, value, low, high, None, None, condition, limit)
 
 
 def _digest(setup: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -19,7 +19,7 @@ from tollgate.judge.verdicts import VerdictName
 from tollgate.record.environment import Environment
 
 TITLE = "A line of Tollgate's history"
-VERSION = 1
+VERSION: Final = 1
 #: Units of what a comparison found: both are held against 0, and neither depends on the machine.
 RATIO, POINTS = "ratio", "points"
 
@@ -76,7 +76,9 @@ class Measure:
 
     def is_beyond(self, effects: float) -> bool:
         """Whether the whole interval lies above so many effects."""
-        return None not in (self.low, self.effect) and self.low > effects * self.effect
+        if self.low is None or self.effect is None:
+            return False
+        return self.low > effects * self.effect
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,12 @@ class Series:
 
     @property
     def _is_above(self) -> bool:
-        return is_above(self.level, 1 + self.effect)
+        return self.effect is not None and is_above(self.level, 1 + self.effect)
 
     @property
     def _are_certain(self) -> bool:
         newest = [it.low for it in self.measures[-_CERTAIN:]]
-        return all(low is not None and low > self.effect for low in newest)
+        return self.effect is not None and all(it is not None and it > self.effect for it in newest)
 
     @property
     def fails_at_once(self) -> bool:
@@ -148,7 +148,7 @@ class Series:
     def is_doubtful(self, newest: int) -> bool:
         """Whether it does not gate, and not since nothing has risen: it lies above the effect, or
         the newest run does, or one of the newest runs failed so clearly."""
-        if not self.may_gate or self.gates(newest):
+        if self.effect is None or not self.is_current or self.gates(newest):
             return False
         highest = max(self.now, self.measures[-1].value)
         return highest > self.effect or self.failed_at_once(newest) > 0
@@ -282,8 +282,8 @@ def _series(runs: Sequence[Run]) -> Iterator[Series]:
         for measure in execution.measures:
             by_key[measure.label, measure.metric, measure.unit].append((at, measure))
     for key, measured in by_key.items():
-        at, measures = zip(*measured, strict=True)
-        yield Series(*key, at, measures, is_current=at[-1] == len(runs) - 1)
+        places, measures = zip(*measured, strict=True)
+        yield Series(*key, places, measures, is_current=places[-1] == len(runs) - 1)
 
 
 def with_steps(execution: Execution, among: int) -> Execution:

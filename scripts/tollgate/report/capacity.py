@@ -14,16 +14,16 @@ LEAKS = "Trials of some seconds find no leak, and nothing else that only time sh
 
 def lines(searched: Searched) -> Iterator[str]:
     """The capacity, how it was tried, and the generator."""
-    found = searched.result
-    of = ", ".join(searched.of)
-    yield f"capacity of {of} {limits(searched)}: {estimate(found)}"
-    if found.holdout:
-        yield f"held out: {holdout(found.holdout, searched)}"
+    result = searched.result
+    labels = ", ".join(searched.of)
+    yield f"capacity of {labels} {limits(searched)}: {estimate(result)}"
+    if result.holdout:
+        yield f"held out: {holdout(result.holdout, searched)}"
     if searched.trials:
         rates = [each.ask.rate for each in searched.trials]
         ends_of = f"{format_number(min(rates))} to {format_number(max(rates))}/s"
-        drift = [] if found.drift is None else [f"drift {100 * found.drift:+.1f} %"]
-        yield "; ".join([f"{len(rates)} trials from {ends_of}", *ends(found), *drift])
+        drift = [] if result.drift is None else [f"drift {100 * result.drift:+.1f} %"]
+        yield "; ".join([f"{len(rates)} trials from {ends_of}", *ends(result), *drift])
     if searched.ceiling_trials:
         most = max(each.generator_cpu for each in (*searched.ceiling_trials, *searched.trials))
         ceiling = format_number(searched.ceiling)
@@ -36,13 +36,13 @@ def limits(searched: Searched) -> str:
     return f"within the {limits} {' and '.join(searched.limits)}"
 
 
-def estimate(found: Result) -> str:
+def estimate(result: Result) -> str:
     """`131/s (95 % CI 127-135, 3 % either way)`."""
-    if found.estimate is None or found.low is None or found.high is None:
+    if result.estimate is None or result.low is None or result.high is None:
         return "not found"
-    half = f"{100 * (found.half_width or 0):.1f} % either way"
-    interval = format_interval(found.low, found.high)
-    return f"{format_number(found.estimate)}/s (95 % CI {interval}, {half})"
+    half = f"{100 * (result.half_width or 0):.1f} % either way"
+    interval = format_interval(result.low, result.high)
+    return f"{format_number(result.estimate)}/s (95 % CI {interval}, {half})"
 
 
 def holdout(trial: Trial, searched: Searched) -> str:
@@ -63,9 +63,9 @@ def outcome(trial: Trial, searched: Searched) -> str:
     return f"broke {broken}" if broken else "kept the limits"
 
 
-def ends(found: Result) -> list[str]:
+def ends(result: Result) -> list[str]:
     """`last pass 90/s` and `first failure 110/s`, as far as they are known."""
-    known = (("last pass", found.last_pass), ("first failure", found.first_fail))
+    known = (("last pass", result.last_pass), ("first failure", result.first_fail))
     return [f"{name} {format_number(rate)}/s" for name, rate in known if rate is not None]
 
 

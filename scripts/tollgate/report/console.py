@@ -65,8 +65,8 @@ def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
         counted.append(f"{sum(it.holds for it in compared)} of {len(compared)} metrics")
     line = f"{' and '.join(counted)} hold" if counted else ""
     if searched:
-        found = sum(it.status == "found" for it in searched)
-        line += f"{', ' if line else ''}{found} of {len(searched)} capacities found"
+        answered = sum(it.status == "found" for it in searched)
+        line += f"{', ' if line else ''}{answered} of {len(searched)} capacities found"
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     if faults:
         line += f"; the fault of the {' and the '.join(faults)}"
@@ -105,11 +105,11 @@ def study_table(study: StudyResult) -> str:
 
 def _claims(study: StudyResult) -> Iterator[str]:
     rows = []
-    for it in study.claims:
-        found = it.measured.value
-        value = "-" if found is None else f"{number(found)} {it.of.unit}".strip()
-        ends = study_interval(it.measured) or "-"
-        rows.append((TableCell(badge=it.answer), it.of.id, value, ends, it.of.published))
+    for claim in study.claims:
+        found = claim.measured.value
+        value = "-" if found is None else f"{number(found)} {claim.of.unit}".strip()
+        ends = study_interval(claim.measured) or "-"
+        rows.append((TableCell(badge=claim.answer), claim.of.id, value, ends, claim.of.published))
     headings = ("claim", "measured", "95 % CI", "published")
     columns = (Column("answer", VERDICT), *map(Column, headings))
     yield from to_console(Table("", columns, rows), most=STUDY_WIDTH)

@@ -61,7 +61,7 @@ class Drawing:
             shutil.rmtree(self.scratch, ignore_errors=True)
             raise
 
-    def _started(self, samples: Path, run: Path) -> subprocess.Popen:
+    def _started(self, samples: Path, run: Path) -> subprocess.Popen[str]:
         properties = {
             "jmeter.reportgenerator.overall_granularity": GRANULARITY_MS,
             "jmeter.reportgenerator.statistic_window": EXACT_SAMPLES,

@@ -58,7 +58,8 @@ def _flat(value: Any) -> Any:
 
 def _flat_schema(record: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     """The same of a record's schema. parts: of the records that it refers to."""
-    properties, required = {}, []
+    properties: dict[str, Any] = {}
+    required: list[str] = []
     for name, field in record["properties"].items():
         if INLINED in field:
             inlined = _flat_schema(parts[field["$ref"].split("/")[-1]], parts)

@@ -64,7 +64,8 @@ def of_the_run(verdict: RunVerdict) -> list[Reason]:
 def unsound(execution: ExecutionVerdict) -> list[Reason]:
     """The reasons that are not one criterion's."""
     results = [it for it in execution.criteria if it.decides]
-    known = {(it.verdict, it.line_with_reason) for it in [*results, *cases(execution.comparison)]}
+    of_cases = ((it.verdict, it.line_with_reason) for it in cases(execution.comparison))
+    known = {*((it.verdict, it.line_with_reason) for it in results), *of_cases}
     return [it for it in execution.reasons if (it.verdict, it.text) not in known]
 
 

@@ -112,9 +112,10 @@ def _ruled_out(comparison: Comparison) -> str:
         return ": nothing is ruled out"
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
+    effects = {it.metric: settings.effect_of(it.metric) for it in gating}
     rises = [
-        f"of {it} by {100 * settings.effect_of(it):g} {'points' if it in SHARES else '%'}"
-        for it in dict.fromkeys(each.metric for each in gating)
+        f"of {metric} by {100 * effect:g} {'points' if metric in SHARES else '%'}"
+        for metric, effect in effects.items()
     ]
     whose = "" if is_all else f", of {listed(labels)} alone"
     is_short = any(words.effect_of(comparison, it) > settings.effect_of(it.metric) for it in gating)
@@ -132,9 +133,10 @@ def listed(names: Sequence[str]) -> str:
 
 def _changes(findings: Sequence[Finding], comparison: Comparison) -> str:
     """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
-    ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
+    ordered = sorted(findings, key=lambda finding: -abs(finding.change or 0.0))
+    effects = [words.effect_of(comparison, finding) for finding in ordered]
     texts = [
-        f"{words.name(it)} {words.change(it, it.change, words.effect_of(comparison, it))}"
-        for it in ordered
+        f"{words.name(finding)} {words.change(finding, finding.change, effect)}"
+        for finding, effect in zip(ordered, effects, strict=True)
     ]
     return some_of(texts, _MOST_WORSE)

@@ -108,13 +108,13 @@ def _read_outages(
     watches = [read_watch(run / "workers.jsonl", app, began_s, ended_s) for app in apps]
     # A file that can't be read is one problem, and not one of each app.
     problems = dict.fromkeys(watched.problem for watched, _ in watches if watched.problem)
-    found = [(it, app) for app, (_, of) in zip(apps, watches, strict=True) for it in of.outages]
-    found.sort(key=lambda it: it[0].from_s)
+    outages = [(it, app) for app, (_, of) in zip(apps, watches, strict=True) for it in of.outages]
+    outages.sort(key=lambda outage: outage[0].from_s)
     cut_short = record.interrupted or record.stopped_by
     until_s = ended_s - began_s if cut_short else math.inf
-    out = Resources(outages=tuple(outage for outage, _ in found))
+    out = Resources(outages=tuple(outage for outage, _ in outages))
     counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
-    pairs = zip(counted, (app for _, app in found), strict=True)
+    pairs = zip(counted, (app for _, app in outages), strict=True)
     return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
 
 

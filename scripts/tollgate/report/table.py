@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,8 +88,8 @@ def split(table: Table, name: str = "") -> tuple[Table, Table]:
     open_ = [row for row in table.rows if str(row[at]) not in _FOLDED]
     folded = [row for row in table.rows if str(row[at]) in _FOLDED]
     counted = Counter(str(row[at]) for row in folded)
-    said = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _FOLDED if counted[verdict])
-    caption = f"{name}: {said}" if name else said
+    counts = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _FOLDED if counted[verdict])
+    caption = f"{name}: {counts}" if name else counts
     return replace(table, rows=open_), replace(table, rows=folded, caption=caption)
 
 
@@ -100,7 +100,7 @@ def numeric(*headings: str) -> tuple[Column, ...]:
 
 def to_markdown(table: Table) -> Iterator[str]:
     """The lines of a table whose texts are no markup."""
-    places = _places(table, lambda it: it.kind == VERDICT)
+    places = _places(table, verdicts_last=True)
     yield _row([table.columns[at].heading for at in places])
     yield _row(["---"] * len(places))
     for row in table.rows:
@@ -123,7 +123,7 @@ def _row(cells: Sequence[str]) -> str:
 def to_console(table: Table, colour: bool = False, most: int | None = None) -> Iterator[str]:
     """A line for each row, in the colour of a verdict that is not PASS. most: characters of a line,
     for which the last column gives way."""
-    places = _places(table, lambda it: it.kind != VERDICT)
+    places = _places(table, verdicts_last=False)
     columns = [table.columns[at] for at in places]
     cells = [["" if it.kind == VERDICT else it.heading for it in columns]]
     cells += [[_console(row[at], table.columns[at]) for at in places] for row in table.rows]
@@ -142,10 +142,10 @@ def _console(cell: str | TableCell, column: Column) -> str:
     return shorten(text, CODE_WIDTH) if column.kind == CODE else text
 
 
-def _places(table: Table, order: Callable[[Column], bool]) -> list[int]:
+def _places(table: Table, verdicts_last: bool) -> list[int]:
     """Of the columns that are no drawings."""
     places = [at for at, it in enumerate(table.columns) if not it.kind.startswith("bar")]
-    return sorted(places, key=lambda at: order(table.columns[at]))
+    return sorted(places, key=lambda at: (table.columns[at].kind == VERDICT) == verdicts_last)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -44,12 +44,12 @@ Samples = Mapping[str, tuple[int, int]]
 def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[Table | list[str]]:
     """What was compared, searched for and asked, and what was seen of workers and the machine."""
     if comparison := execution.comparison:
-        found = comparison.gate.findings
-        found = sorted(found, key=_weight) if worst_first else found
+        findings = comparison.gate.findings
+        findings = sorted(findings, key=_weight) if worst_first else findings
         yield [*words.sides(comparison.record)]
         if power := comparison.record.power:
             yield power_table(power)
-        yield findings_table("", found, comparison.gate.settings, comparison.samples)
+        yield findings_table("", findings, comparison.gate.settings, comparison.samples)
         noise = words.noise(comparison) if comparison.is_control else ()
         cpu = (it.line for it in comparison.cpu_by_label)
         yield [words.course(comparison), *words.processes(comparison), *cpu, *noise]
@@ -67,7 +67,11 @@ def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[
 def by_severity(results: Iterable[CriterionResult]) -> list[CriterionResult]:
     """The worst first, and what has no say beside what passes. Python's sort is stable: criteria of
     one verdict stay in the order of taurus.yml."""
-    return sorted(results, key=lambda it: -ORDER.index(it.verdict if it.decides else PASS))
+
+    def goodness(result: CriterionResult) -> int:
+        return -ORDER.index(result.verdict if result.decides else PASS)
+
+    return sorted(results, key=goodness)
 
 
 def _weight(finding: Finding) -> int:
@@ -92,39 +96,40 @@ def criteria_table(results: Sequence[CriterionResult], has_looks: bool) -> Table
     return Table(_CAPTION, columns, rows, "cards criteria")
 
 
-def _criterion(it: CriterionResult) -> tuple[str | TableCell, ...]:
-    basis = "" if it.basis in ("samples", LOOKS) else it.basis
-    worker = "" if it.worker is None else f"worker {it.worker}"
-    about = one_line(", ".join(filter(None, (basis, it.window, worker))))
-    reason = one_line(it.reason) if it.verdict != PASS else ""
+def _criterion(result: CriterionResult) -> tuple[str | TableCell, ...]:
+    basis = "" if result.basis in ("samples", LOOKS) else result.basis
+    worker = "" if result.worker is None else f"worker {result.worker}"
+    about = one_line(", ".join(filter(None, (basis, result.window, worker))))
+    reason = one_line(result.reason) if result.verdict != PASS else ""
     return (
-        TableCell(one_line(it.criterion), note=about, small=reason),
-        TableCell(badge=it.verdict if it.decides else INFORMATIONAL),
-        observed(it) + _over(it),
-        limit(it),
-        TableCell(bar=_against_limit(it)),
-        interval(it),
-        f"{it.samples:,}",
-        decided(it),
+        TableCell(one_line(result.criterion), note=about, small=reason),
+        TableCell(badge=result.verdict if result.decides else INFORMATIONAL),
+        observed(result) + _over(result),
+        limit(result),
+        TableCell(bar=_against_limit(result)),
+        interval(result),
+        f"{result.samples:,}",
+        decided(result),
     )
 
 
-def _over(it: CriterionResult) -> str:
+def _over(result: CriterionResult) -> str:
     """By how much a violated limit was missed."""
-    if it.verdict != FAIL or not it.limit or it.observed is None:
+    if result.verdict != FAIL or not result.limit or result.observed is None:
         return ""
-    return f" ({100 * (it.observed / it.limit - 1):+.0f} %)"
+    return f" ({100 * (result.observed / result.limit - 1):+.0f} %)"
 
 
-def _against_limit(it: CriterionResult) -> Bar:
+def _against_limit(result: CriterionResult) -> Bar:
     """Multiples of the limit; of a limit of nothing there is something, or there is nothing."""
-    verdict = it.verdict if it.decides else INFORMATIONAL
-    if it.observed is None:
+    verdict = result.verdict if result.decides else INFORMATIONAL
+    if result.observed is None:
         return Bar(None, verdict=verdict)
-    if not it.limit:
-        return Bar(float("inf") if it.observed else 0.0, verdict=verdict)
-    ends = (None if end is None else end / it.limit for end in (it.low, it.high))
-    return Bar(it.observed / it.limit, *ends, verdict)
+    if not result.limit:
+        return Bar(float("inf") if result.observed else 0.0, verdict=verdict)
+    ends = (result.low, result.high)
+    low, high = (None if end is None else end / result.limit for end in ends)
+    return Bar(result.observed / result.limit, low, high, verdict)
 
 
 def findings_table(
@@ -147,12 +152,12 @@ def findings_table(
     return Table(caption, columns, rows, "cards", is_grouped=True)
 
 
-def power_table(found: Sequence[Power]) -> Table:
+def power_table(powers: Sequence[Power]) -> Table:
     """What a comparison will probably find, a row a label."""
     by_label: dict[str, dict[str, Power]] = {}
-    for it in found:
-        by_label.setdefault(it.label, {})[it.metric] = it
-    metrics = [name for name in METRICS if any(it.metric == name for it in found)]
+    for power in powers:
+        by_label.setdefault(power.label, {})[power.metric] = power
+    metrics = [name for name in METRICS if any(it.metric == name for it in powers)]
     columns = [
         Column("least rise found in", CODE),
         *numeric("requests a side", *metrics),
@@ -161,28 +166,33 @@ def power_table(found: Sequence[Power]) -> Table:
     rows = [
         (
             label,
-            f"{next(iter(of.values())).requests:,}",
+            f"{next(iter(own.values())).requests:,}",
             *(
-                words.rise(of[it]) if it in of and of[it].rise is not None else "-"
-                for it in metrics
+                words.rise(own[power]) if power in own and own[power].rise is not None else "-"
+                for power in metrics
             ),
-            ", ".join(it.metric for it in of.values() if not it.can_pass),
+            ", ".join(it.metric for it in own.values() if not it.can_pass),
         )
-        for label, of in by_label.items()
+        for label, own in by_label.items()
     ]
     return Table("What this comparison can find, as known before the load", columns, rows, "cards")
 
 
-def _finding(it: Finding, settings: GateSettings, samples: Samples) -> tuple[str | TableCell, ...]:
-    effect, verdict = settings.effect_of(it.metric, it.base), words.verdict(it)
-    base, head = samples.get(it.label, (0, 0))
+def _finding(
+    finding: Finding, settings: GateSettings, samples: Samples
+) -> tuple[str | TableCell, ...]:
+    effect, verdict = settings.effect_of(finding.metric, finding.base), words.verdict(finding)
+    base, head = samples.get(finding.label, (0, 0))
     counted = f"{base:,} requests to base, {head:,} to head" if samples else ""
     return (
-        TableCell(it.label, small=counted),
-        it.metric,
-        words.value(it, it.base),
-        words.value(it, it.head),
-        TableCell(bar=Bar(it.change, it.low, it.high, verdict)),
-        *(words.change(it, each, effect) for each in (it.change, it.low, it.high)),
-        TableCell(badge=verdict, small=words.reason(it) if it.gates else it.reason),
+        TableCell(finding.label, small=counted),
+        finding.metric,
+        words.value(finding, finding.base),
+        words.value(finding, finding.head),
+        TableCell(bar=Bar(finding.change, finding.low, finding.high, verdict)),
+        *(
+            words.change(finding, each, effect)
+            for each in (finding.change, finding.low, finding.high)
+        ),
+        TableCell(badge=verdict, small=words.reason(finding) if finding.gates else finding.reason),
     )

@@ -12,7 +12,7 @@ from tollgate.base.text import duration, format_interval, format_number, short
 from tollgate.compare import words
 from tollgate.criteria.subjects import MIB
 from tollgate.forecast.check import HELD, NOT_REACHED
-from tollgate.forecast.model import ForecastResult
+from tollgate.forecast.model import ForecastResult, PartResult
 from tollgate.judge.forecast import requests, signed, worst_part
 from tollgate.judge.verdicts import PASS, CriterionResult, ExecutionVerdict, RunVerdict, unit_suffix
 from tollgate.judge.workers import MB_PER_MIN
@@ -30,14 +30,18 @@ def beyond(verdict: RunVerdict) -> Iterator[str]:
 
 def observed(result: CriterionResult) -> str:
     """The observed value with its unit, `-` without samples."""
-    if result.observed is None:
+    return _with_unit(result, result.observed)
+
+
+def _with_unit(result: CriterionResult, value: float | None) -> str:
+    if value is None:
         return "-"
-    return format_number(result.observed, against=result.limit) + unit_suffix(result.unit)
+    return format_number(value, against=result.limit) + unit_suffix(result.unit)
 
 
 def limit(result: CriterionResult) -> str:
     """The limit with its unit."""
-    return format_number(result.limit) + unit_suffix(result.unit)
+    return _with_unit(result, result.limit)
 
 
 def interval(result: CriterionResult) -> str:
@@ -51,15 +55,13 @@ def interval(result: CriterionResult) -> str:
 
 def unadjusted(result: CriterionResult) -> str:
     """The interval of a single look at this estimate alone."""
-    found = result.unadjusted_interval
-    return format_interval(*found, against=result.limit) if found else "-"
+    ends = result.unadjusted_interval
+    return format_interval(*ends, against=result.limit) if ends else "-"
 
 
 def fail_bound(result: CriterionResult) -> str:
     """The bound that decides FAIL, with its unit."""
-    if result.fail_bound is None:
-        return "-"
-    return format_number(result.fail_bound, against=result.limit) + unit_suffix(result.unit)
+    return _with_unit(result, result.fail_bound)
 
 
 def course(execution: ExecutionVerdict) -> str:
@@ -80,17 +82,21 @@ def forecast_line(result: ForecastResult) -> str:
     """`forecast: 24 of 24 steps held, 1,432 of 1,431 requests, worst step 8 (07:00) +1.3 %`."""
     judged = [each for each in result.steps if each.outcome != NOT_REACHED]
     held = sum(each.outcome == HELD for each in judged)
-    said = [f"forecast: {held} of {len(judged)} steps held"]
+    parts = [f"forecast: {held} of {len(judged)} steps held"]
     if len(judged) < len(result.steps):
-        said.append(f"{len(result.steps) - len(judged)} not reached")
+        parts.append(f"{len(result.steps) - len(judged)} not reached")
     if judged:
-        said.append(f"{result.total.sent:,} of {requests(result.total.forecast)} requests")
+        parts.append(f"{_of_forecast(result.total)} requests")
         worst = worst_part(judged)
         error = worst.error_percent
         by = f" {signed(error)} %" if error is not None else ""
-        counts = f"{worst.sent:,} of {requests(worst.forecast)}"
-        said.append(f"worst step {result.steps.index(worst) + 1} ({worst.name}){by}: {counts}")
-    return ", ".join(said)
+        place = result.steps.index(worst) + 1
+        parts.append(f"worst step {place} ({worst.name}){by}: {_of_forecast(worst)}")
+    return ", ".join(parts)
+
+
+def _of_forecast(part: PartResult) -> str:
+    return f"{part.sent:,} of {requests(part.forecast)}"
 
 
 def worker_lines(judged: ExecutionVerdict) -> list[str]:
@@ -117,12 +123,14 @@ def _memory(worker: WorkerFacts) -> list[str]:
 
 
 def _others(worker: WorkerFacts) -> list[str]:
-    means = {"cpu": worker.cpu_percent, "loop delay p50": worker.loop_delay_p50_ms}
-    means["loop delay p95"] = worker.loop_delay_p95_ms
-    known = ((name, format_number(it)) for name, it in means.items() if it is not None)
-    found = [f"{name} {value} {'%' if name == 'cpu' else 'ms'}" for name, value in known]
+    means = (
+        ("cpu", worker.cpu_percent, "%"),
+        ("loop delay p50", worker.loop_delay_p50_ms, "ms"),
+        ("loop delay p95", worker.loop_delay_p95_ms, "ms"),
+    )
+    parts = [f"{name} {format_number(it)} {unit}" for name, it, unit in means if it is not None]
     if worker.requests is not None:
-        found.append(f"{worker.requests} requests")
+        parts.append(f"{worker.requests} requests")
     if len(worker.pids) > 1:
-        found.append(f"{len(worker.pids)} processes, {worker.restarts} restarts")
-    return found
+        parts.append(f"{len(worker.pids)} processes, {worker.restarts} restarts")
+    return parts

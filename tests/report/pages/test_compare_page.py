@@ -160,7 +160,7 @@ def test_cpu_time_has_a_table_of_its_own_where_it_was_recorded(tmp_path):
     assert "CPU of a request of sum: " in html
     compared = verdict_of(tmp_path / "with").executions[0].comparison
     assert [it.metric for it in compared.gate.findings][-1] == CPU
-    assert CPU not in {row[1] for row in page.times(compared).rows}
+    assert CPU not in {row[1] for row in page.tables(compared)["Times"].rows}
     assert "CPU time of all processes" not in page_of(tmp_path / "without")
 
 
@@ -223,22 +223,25 @@ def drawn(at, table):
 ARROWS = "[\u25c4\u25ba]"
 
 
+def times(*findings):
+    return page.tables(comparison(findings))["Times"]
+
+
 def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end():
-    far = page.times(comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01))))
+    far = times(found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01))
     beyond, within = drawn(0, far), drawn(1, far)
     assert ("<circle" in beyond, re.findall(ARROWS, beyond)) == (False, ["\u25ba"])
     assert ("<circle" in within, re.findall(ARROWS, within)) == (True, [])
     assert far.caption.endswith("An arrow points to what lies beyond the scale.")
-    near = comparison((found("p95", "FAIL", 0.201, 0.031),))
-    assert "arrow" not in page.times(near).caption
-    wide = drawn(0, page.times(comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))))
+    assert "arrow" not in times(found("p95", "FAIL", 0.201, 0.031)).caption
+    wide = drawn(0, times(found("p95", "INCONCLUSIVE", 0.02, 0.9)))
     assert ("<circle" in wide, re.findall(ARROWS, wide)) == (True, ["\u25c4", "\u25ba"])
 
 
 def test_errors_that_do_not_gate_need_not_be_ruled_out():
-    free = page.failures(comparison(gating(lambda it: it.metric == "p50")))
+    free = page.tables(comparison(gating(lambda it: it.metric == "p50")))["Errors"]
     assert free.caption == "Failed requests. They are informational."
-    bound = page.failures(comparison(GOOD))
+    bound = page.tables(comparison(GOOD))["Errors"]
     assert "What must be ruled out is a rise of 0.2 percentage points." in bound.caption
 
 

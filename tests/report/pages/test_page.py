@@ -92,7 +92,7 @@ def chart(text="fork", **changes):
 
 def html_of(text):
     """A page with this text wherever a page has any."""
-    head = Head(text, text, text, text, "good", [Remark(text, text, "bad")])
+    head = Head(text, text, text, text, [Remark(text, text)], "good")
     template = page.environment().from_string(TEMPLATE)
     return page.render(template, head, text=text, charts_=[chart(text)])
 

@@ -13,7 +13,6 @@ from support.run_pages import charts_of, text_of, two_modes
 from tollgate.gather.judged import judged
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.report.pages.kit.charts import OUTAGE, RELOAD
 from tollgate.report.pages.run import criteria, failures, headline, over_time, spread
 from tollgate.report.pages.run.grid import percentile_for, points_for
 from tollgate.report.pages.run.view import View
@@ -176,14 +175,14 @@ def test_a_worker_that_died_is_seen_with_what_it_cost(tmp_path):
     assert "code expected to equal; received Non HTTP response code: " in text
     assert "0:09 (5), 0:10 (3)" in text
     for title in ("Throughput", "calculate, over time"):
-        marks = [it for it in charts_of(path)[title]["spans"] if it["kind"] == OUTAGE]
+        marks = [it for it in charts_of(path)[title]["spans"] if it["kind"] == "outage"]
         assert [it["label"] for it in marks] == ["cluster: worker 1 missing"]
 
 
 def test_a_reload_is_marked_in_the_charts_of_each_request(tmp_path):
     charts = charts_of(write(unpacked("stress-reload", tmp_path)))
     over = [it for title, it in charts.items() if title.endswith(", over time")]
-    found = {mark["label"] for it in over for mark in it["spans"] if mark["kind"] == RELOAD}
+    found = {mark["label"] for it in over for mark in it["spans"] if mark["kind"] == "reload"}
     assert over
     assert found == {"cluster: reload"}
 

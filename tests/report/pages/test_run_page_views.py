@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from support.forecasts import facts, mixed
 from support.watched_workers import watched, worker
 from tollgate.base.paths import SUITE
 from tollgate.forecast.check import check_forecast
+from tollgate.judge.engines import shared_s
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
@@ -36,7 +38,7 @@ def page_of(run=Path("run"), **sections):
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
     nothing = ("study", "comparison", "capacity", "headline", "criteria", "failed", "spread")
     nothing += ("workers", "command")
-    none_of = ("judged", "warnings", "lint", "failures", "over_time", "forecasts", "engines")
+    none_of = ("judged", "failures", "over_time", "forecasts", "engines")
     empty = {
         **dict.fromkeys(nothing),
         **dict.fromkeys(none_of, ()),
@@ -45,8 +47,9 @@ def page_of(run=Path("run"), **sections):
         "report_command": surroundings.report_command(run),
         "logs": (),
         "is_here": {}.get,
+        "shared_s": shared_s,
     }
-    return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)
+    return render("run/page.html.jinja", Head("t", "k", "s", "PASS"), **empty | sections)
 
 
 def text_of(**sections):
@@ -138,7 +141,8 @@ def steps_text(steps, missed):
     """Said of an execution of so many steps of a forecast, of which the last were not kept to."""
     made = facts(*[mixed(50)] * (steps - missed), *[mixed(5)] * missed)
     view = View(execution(forecast=made), "fork", 0)
-    return text_of(forecasts=[(view, check_forecast(made, 0.02, 0.95))])
+    judged = SimpleNamespace(forecast=check_forecast(made, 0.02, 0.95))
+    return text_of(forecasts=[(view, judged)])
 
 
 def test_a_cut_table_of_steps_says_so_and_has_what_was_missed():

@@ -42,7 +42,7 @@ def page_of(study=STUDY, series=None, **how):
     series = (answers(), answers("three servers", 1.6)) if series is None else series
     part = study_page.made(study, series, study_run.StudyRun(**(HOW | how)), "AMD EPYC")
     remarks = [Remark(it) for it in part.remarks]
-    head = Head(part.answer, "study", part.sentence, part.answer, part.tone, remarks)
+    head = Head(part.answer, "study", part.sentence, part.answer, remarks, part.tone)
     return assemble.render(assemble.environment().from_string(PAGE), head, study=part)
 
 

@@ -10,16 +10,7 @@ from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import CurvePoint, Searched, Trial
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.report import capacity as words
-from tollgate.report.pages.kit.charts import (
-    CHANGE,
-    DOTS,
-    JOINED,
-    UNCOUNTED,
-    Axis,
-    Chart,
-    ChartSpan,
-    Series,
-)
+from tollgate.report.pages.kit.charts import Axis, Chart, ChartSpan, Series
 from tollgate.report.table import Column, Table, numeric
 
 #: Percentiles that have a curve.
@@ -44,52 +35,52 @@ class CapacityPart:
 
 def part(verdict: RunVerdict) -> CapacityPart | None:
     """Of a run that was judged; None where no capacity was searched for."""
-    found = [it for it in verdict.executions if it.capacity]
-    if not found:
+    searched = [it for it in verdict.executions if it.capacity]
+    if not searched:
         return None
-    drawn = [it for it in found if it.capacity.trials]
+    drawn = [it for it in searched if it.capacity.trials]
     return CapacityPart(
-        found,
+        searched,
         _together(drawn) if len(drawn) > 1 else None,
         [_of_one(it.name, it.capacity) for it in drawn],
     )
 
 
-def _together(found: Sequence[ExecutionVerdict]) -> Chart:
+def _together(executions: Sequence[ExecutionVerdict]) -> Chart:
     """The p95 of all executions."""
     series = []
-    for at, it in enumerate(found):
-        series += [*_curve(it.name, it.capacity, "p95", at)]
-        series += [_points(f"{it.name}, trials", it.capacity.trials, at)]
-    ends = "; ".join(f"{it.name} {words.estimate(it.capacity.result)}" for it in found)
-    curves = {it.name: (it.capacity.result.curves or {}).get("p95", ()) for it in found}
+    for at, execution in enumerate(executions):
+        series += [*_curve(execution.name, execution.capacity, "p95", at)]
+        series += [_points(f"{execution.name}, trials", execution.capacity.trials, at)]
+    ends = "; ".join(f"{it.name} {words.estimate(it.capacity.result)}" for it in executions)
+    curves = {it.name: (it.capacity.result.curves or {}).get("p95", ()) for it in executions}
     return Chart(
         title="p95 by rate",
         summary=f"{ends}.",
-        x=_axis_of_rates([it.capacity for it in found]),
+        x=_axis_of_rates([it.capacity for it in executions]),
         y=Axis("p95, ms", log=True, base=10),
         series=tuple(series),
         numbers=_curve_table("p95 by rate", curves),
-        limit=_limit_ms(found[0].capacity),
-        spans=tuple(span for it in found for span in _interval(it.name, it.capacity)),
+        limit=_limit_ms(executions[0].capacity),
+        spans=tuple(span for it in executions for span in _interval(it.name, it.capacity)),
     )
 
 
 def _of_one(name: str, searched: Searched) -> Chart:
     """Its percentiles near the interval, with the trials there and what was held out."""
-    near, found = _near(searched), searched.result
+    near, result = _near(searched), searched.result
     series = [it for at, each in enumerate(PERCENTILES) for it in _curve(each, near, each, at)]
     series.append(_points("p95 of each trial", near.trials, 1))
-    if found.holdout:
-        series.append(_points("held out", [found.holdout], 3))
-    ends = [words.estimate(found), *words.ends(found)]
+    if result.holdout:
+        series.append(_points("held out", [result.holdout], 3))
+    ends = [words.estimate(result), *words.ends(result)]
     return Chart(
         title=f"{name}: response times by rate",
         summary=f"{'; '.join(ends)}.",
         x=_axis_near(near),
         y=Axis("response time, ms", log=True, base=10),
         series=tuple(series),
-        numbers=_curve_table(f"{name}: response times by rate", found.curves or {}),
+        numbers=_curve_table(f"{name}: response times by rate", result.curves or {}),
         limit=_limit_ms(searched),
         spans=tuple(_interval("95 % interval", searched)),
         note="Bands hold the median of neighbouring trials with about 94 % confidence. Trials far "
@@ -112,14 +103,15 @@ def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list
     points = [it for it in points if math.isfinite(it.ms)]
     if not points:
         return []
-    times = ([_ms(getattr(it, name)) for it in points] for name in ("ms", "low_ms", "high_ms"))
-    return [Series(label, [it.rate for it in points], *times, JOINED, colour % _PALETTE)]
+    names = ("ms", "low_ms", "high_ms")
+    y, low, high = ([_ms(getattr(it, name)) for it in points] for name in names)
+    return [Series(label, [it.rate for it in points], y, low, high, colour=colour % _PALETTE)]
 
 
 def _points(label: str, trials: Sequence[Trial], colour: int) -> Series:
     shown = sorted((it.achieved, _ms(it.p95_ms)) for it in trials if math.isfinite(it.p95_ms))
     rates, times = [rate for rate, _ in shown], [ms for _, ms in shown]
-    return Series(label, rates, times, draw=DOTS, colour=colour % _PALETTE)
+    return Series(label, rates, times, draw="dots", colour=colour % _PALETTE)
 
 
 def _ms(value: float) -> float:
@@ -127,8 +119,8 @@ def _ms(value: float) -> float:
     return max(value, _LEAST_MS)
 
 
-def _axis_of_rates(found: Sequence[Searched]) -> Axis:
-    rates = [each.achieved for it in found for each in it.trials]
+def _axis_of_rates(searches: Sequence[Searched]) -> Axis:
+    rates = [each.achieved for it in searches for each in it.trials]
     low, high = max(min(rates), 0.5), max(*rates, 1.0)
     ticks = [2.0**at for at in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)]
     return Axis("arrivals a second", log=True, ticks=tuple(ticks), low=low / 1.1, high=high * 1.1)
@@ -150,18 +142,18 @@ def _interval(label: str, searched: Searched) -> list[ChartSpan]:
     found = searched.result
     if found.low is None or found.high is None:
         return []
-    spans = [ChartSpan(found.low, found.high, UNCOUNTED, label)]
+    spans = [ChartSpan(found.low, found.high, "uncounted", label)]
     if found.holdout:
         rate = found.holdout.achieved
-        spans.append(ChartSpan(rate, rate, CHANGE, "held out"))
+        spans.append(ChartSpan(rate, rate, "change", "held out"))
     return spans
 
 
 def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Table:
     rows = [
-        (name, format_number(it.rate), format_number(it.ms), format_interval(it.low_ms, it.high_ms))
+        (name, format_number(at.rate), format_number(at.ms), format_interval(at.low_ms, at.high_ms))
         for name, points in curves.items()
-        for it in points
+        for at in points
     ]
     columns = (Column("curve"), Column("rate, /s"), *numeric("ms", "band"))
     return Table(caption, columns, rows, is_grouped=True)

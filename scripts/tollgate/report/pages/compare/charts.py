@@ -13,7 +13,7 @@ from tollgate.compare import words
 from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import ERRORS, SHARES, Finding, Gate, Side
 from tollgate.compare.result import LabelCounts
-from tollgate.report.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, Series
 from tollgate.report.table import Column, Table, numeric
 from tollgate.stats.arrays import Floats, Ints
 
@@ -87,7 +87,7 @@ def percentiles(counts: LabelCounts) -> Chart:
 
 def _pair(x: Sequence[float], values: Sequence[Sequence[float]]) -> tuple[Series, ...]:
     pairs = enumerate(zip(SIDES, values, strict=True))
-    return tuple(Series(side, x, y, draw=LINE, colour=number) for number, (side, y) in pairs)
+    return tuple(Series(side, x, y, draw="line", colour=number) for number, (side, y) in pairs)
 
 
 def _edges(values_ms: Ints) -> Floats:
@@ -153,8 +153,8 @@ def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
     last = seen[-1]
     changed = words.change(last, last.change, effect / 100)
     ends = words.interval(last, effect / 100) or "no interval"
-    found = ([_percent(end) for end in each] for each in zip(*map(_ends, seen), strict=True))
-    series = Series("head against base", at, *found, draw=JOINED, colour=1)
+    percents = ([_percent(end) for end in each] for each in zip(*map(_ends, seen), strict=True))
+    series = Series("head against base", at, *percents, draw="joined", colour=1)
     low, high = _reach(series, effect)
     room = (high - low) / 15
     beyond = any(not low <= it <= high for it in _known(series))

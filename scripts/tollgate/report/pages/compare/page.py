@@ -20,6 +20,7 @@ from tollgate.compare.model import (
     STALLS,
     Blocks,
     Finding,
+    GateSettings,
 )
 from tollgate.compare.profile.model import Why, read_why
 from tollgate.compare.result import Comparison
@@ -111,67 +112,44 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
 
 def tables(comparison: Comparison) -> dict[str, Table]:
     """Of times, of shares, and of CPU time where it is known, by name."""
-    found = {
-        "Times": times(comparison),
-        "Stalls": stalls(comparison),
-        "Errors": failures(comparison),
-    }
-    if any(it.metric == CPU for it in comparison.gate.findings):
-        found["CPU"] = cpu(comparison)
-    return found
-
-
-def times(comparison: Comparison) -> Table:
-    """Service times."""
-    settings = comparison.gate.settings
-    findings = [it for it in comparison.gate.findings if it.metric not in (*SHARES, CPU)]
-    caption = (
-        f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
-        f"{100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, or head "
-        "is better; red: head is worse beyond doubt; grey: informational. Values are those of "
-        "short pieces of time, without the fifth of the pieces with the most extreme ones at "
-        "either end; of tail, the mean of answers that count as base's median at least, of all."
+    settings, findings = comparison.gate.settings, comparison.gate.findings
+    times = [it for it in findings if it.metric not in (*SHARES, CPU)]
+    stalls, errors, cpu = (
+        [it for it in findings if it.metric == metric] for metric in (STALLS, ERRORS, CPU)
     )
-    return _findings(caption, findings, comparison)
-
-
-def stalls(comparison: Comparison) -> Table:
-    """Shares of answers that take far longer than base's p95."""
-    found = [it for it in comparison.gate.findings if it.metric == STALLS]
-    limits = [
-        f"{format_number(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None
-    ]
+    beyond_ms = [(it.label, it.limit_ms) for it in stalls if it.limit_ms is not None]
+    limits = [f"{format_number(limit_ms)} ms of {label}" for label, limit_ms in beyond_ms]
     beyond = f": answers beyond {listed(limits)}" if limits else ""
-    return _shares(STALLS, f"Stalls{beyond}", comparison)
+    captions = {
+        "Times": (
+            f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request "
+            f"of {100 * settings.typical_effect:g} %, but {LEAST_MS:g} ms at least, is ruled out, "
+            "or head is better; red: head is worse beyond doubt; grey: informational. Values are "
+            "those of short pieces of time, without the fifth of the pieces with the most extreme "
+            "ones at either end; of tail, the mean of answers that count as base's median at "
+            "least, of all."
+        ),
+        "Stalls": f"Stalls{beyond}. {_rule(STALLS, stalls, settings)}.",
+        "Errors": f"Failed requests. {_rule(ERRORS, errors, settings)}.",
+        "CPU": (
+            "CPU time of all processes of a side for each answer, adjusted for the labels and rows "
+            f"that it got. {_rule(CPU, cpu, settings)}. Waiting is not in it."
+        ),
+    }
+    named = zip(captions.items(), (times, stalls, errors, cpu), strict=True)
+    return {
+        name: _findings(caption, own, comparison)
+        for (name, caption), own in named
+        if own or name != "CPU"
+    }
 
 
-def failures(comparison: Comparison) -> Table:
-    """Error rates."""
-    return _shares(ERRORS, "Failed requests", comparison)
-
-
-def cpu(comparison: Comparison) -> Table:
-    """CPU time of an answered request."""
-    effect = comparison.gate.settings.effect_of(CPU)
-    found = [it for it in comparison.gate.findings if it.metric == CPU]
-    rule = "It is informational"
-    if any(it.gates for it in found):
-        rule = f"What must be ruled out is a rise of {100 * effect:g} %"
-    caption = (
-        "CPU time of all processes of a side for each answer, adjusted for the labels and rows "
-        f"that it got. {rule}. Waiting is not in it."
-    )
-    return _findings(caption, found, comparison)
-
-
-def _shares(metric: str, name: str, comparison: Comparison) -> Table:
-    """A metric whose changes are differences, which have a scale of their own."""
-    effect = comparison.gate.settings.effect_of(metric)
-    findings = [it for it in comparison.gate.findings if it.metric == metric]
-    rule = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
+def _rule(metric: str, findings: Sequence[Finding], settings: GateSettings) -> str:
+    """What a metric fails by; changes of shares are differences."""
     if not any(it.gates for it in findings):
-        rule = "They are informational"
-    return _findings(f"{name}. {rule}.", findings, comparison)
+        return "They are informational" if metric in SHARES else "It is informational"
+    unit = "percentage points" if metric in SHARES else "%"
+    return f"What must be ruled out is a rise of {100 * settings.effect_of(metric):g} {unit}"
 
 
 def _findings(caption: str, findings: Sequence[Finding], comparison: Comparison) -> Table:

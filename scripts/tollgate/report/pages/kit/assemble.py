@@ -66,25 +66,24 @@ class PageError(UserError):
 
 @dataclass(frozen=True)
 class Remark:
-    """A line below the sentence. answer: a badge before it, in this tone."""
+    """A line below the sentence. answer: a badge before it."""
 
     text: str
     answer: str = ""
-    tone: str = ""
 
 
 @dataclass(frozen=True)
 class Head:
     """title: of the window. kicker: the line above the sentence, e.g. the kind and the time.
-    sentence: what the page says. answer: its shortest form, in its tone: `good`, `bad`, `unsure`.
-    """
+    sentence: what the page says. answer: its shortest form. tone: of that, `good`, `bad` or
+    `unsure`, where it is not the answer's own."""
 
     title: str
     kicker: str
     sentence: str
     answer: str
-    tone: str
     remarks: Sequence[Remark] = ()
+    tone: str = ""
 
 
 class Contents:
@@ -92,7 +91,7 @@ class Contents:
 
     def __init__(self) -> None:
         self.sections: list[tuple[str, str]] = []
-        self._charts: list[dict] = []
+        self._charts: list[dict[str, Any]] = []
 
     def section(self, id_: str, heading: str) -> str:
         """The id again."""
@@ -145,7 +144,7 @@ def render(template: str, head: Head, resources: Resources | None = None, **valu
 @cache
 def environment() -> Environment:
     """The templates of all pages. Every value is escaped; one that is missing raises."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER.parent),
         autoescape=True,
         undefined=StrictUndefined,
@@ -154,17 +153,17 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(
+    templates.filters.update(
         duration=format_duration, full=full, grouped=grouped, number=study_words.number
     )
-    made.filters.update(one_line=one_line, readable=readable, split=split)
-    made.filters.update(time_of_day=time_of_day, tone=tone)
-    made.globals.update(Bar=Bar, LIMIT_AT=LIMIT_AT, Scale=Scale, of_limit=of_limit)
-    made.globals.update(interval=format_interval, words=words, capacity_words=capacity_words)
-    made.globals.update(power_table=tables.power_table)
-    made.globals.update(compare_words=compare_words, forecast_words=forecast_words)
-    made.globals.update(profile_words=profile_words, study_words=study_words)
-    return made
+    templates.filters.update(one_line=one_line, readable=readable, split=split)
+    templates.filters.update(time_of_day=time_of_day, tone=tone)
+    templates.globals.update(Bar=Bar, LIMIT_AT=LIMIT_AT, Scale=Scale, of_limit=of_limit)
+    templates.globals.update(interval=format_interval, words=words, capacity_words=capacity_words)
+    templates.globals.update(power_table=tables.power_table)
+    templates.globals.update(compare_words=compare_words, forecast_words=forecast_words)
+    templates.globals.update(profile_words=profile_words, study_words=study_words)
+    return templates
 
 
 def grouped(items: Iterable[Any], *attributes: str) -> list[tuple[Any, list[Any]]]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from tollgate.report.table import Table
 
 #: How a series is drawn: marks (with their intervals) joined by lines, a smooth curve without
 #: marks, or a cloud of small dots; values over time as a line, or as a thin one in another style
 #: beside it. Lines have gaps where nothing is known.
-JOINED, CURVE, DOTS, LINE, DASHED = "joined", "curve", "dots", "line", "dashed"
-DOTTED, DOT_DASHED = "dotted", "dot-dashed"
+Draw = Literal["joined", "curve", "dots", "line", "dashed", "dotted", "dot-dashed"]
 #: What a span of an axis means: a time that does not count, one in which a worker was missing, a
 #: reload, which is meant to be, and where the values took another level.
-UNCOUNTED, OUTAGE, RELOAD, CHANGE = "uncounted", "outage", "reload", "change"
+SpanKind = Literal["uncounted", "outage", "reload", "change"]
 #: So many x at least, in equal steps, are written as their first, step and count.
 _REGULAR = 8
 
@@ -50,7 +50,7 @@ class Series:
     y: Sequence[float | None]
     low: Sequence[float | None] = ()
     high: Sequence[float | None] = ()
-    draw: str = JOINED
+    draw: Draw = "joined"
     colour: int = 0
     n: Sequence[int] = ()
 
@@ -61,7 +61,7 @@ class ChartSpan:
 
     low: float
     high: float
-    kind: str
+    kind: SpanKind
     label: str
 
 
@@ -89,14 +89,14 @@ class Chart:
     full_title: str = ""
 
 
-def data(chart: Chart) -> dict:
+def data(chart: Chart) -> dict[str, Any]:
     """The chart for charts.js: finite numbers and null only."""
     fields = asdict(replace(chart, numbers=None))  # which stands on the page as a table
     fields["series"] = [{**each, "x": _steps(each["x"])} for each in fields["series"]]
-    return _finite(fields)
+    return {name: _finite(each) for name, each in fields.items()}
 
 
-def _steps(x: Sequence[float]) -> Sequence[float] | dict:
+def _steps(x: Sequence[float]) -> Sequence[float] | dict[str, float]:
     """x in equal steps as {first, step, count}, which is a hundredth as long."""
     if len(x) < _REGULAR:
         return x
@@ -106,7 +106,7 @@ def _steps(x: Sequence[float]) -> Sequence[float] | dict:
     return {"first": x[0], "step": step, "count": len(x)}
 
 
-def _finite(value: object) -> object:
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -15,12 +15,7 @@ _STYLES = (FOLDER / "page.css", FOLDER / "tables.css", _HERE / "live.css")
 def to_html(kind: str, began: str, headings: Mapping[str, str]) -> tuple[str, str]:
     """The page, and its Content Security Policy. headings: of its sections, by their ids."""
     resources = Resources.of(_SCRIPTS, _STYLES, is_served=True)
-    head = Head(
-        title=f"Live: {kind}, {began}",
-        kicker=f"Tollgate {kind}, {began} UTC",
-        sentence="Waiting for the run",
-        answer="running",
-        tone="unsure",
-    )
+    kicker = f"Tollgate {kind}, {began} UTC"
+    head = Head(f"Live: {kind}, {began}", kicker, "Waiting for the run", "running")
     page = render("live/live.html.jinja", head, resources, headings=headings)
     return page, resources.policy

@@ -36,9 +36,9 @@ def table(judged: Sequence[Judged]) -> Table | None:
         return None
     table = criteria_table(results, any(it.course for it in judged))
     names = [
-        TableCell(one_line(it.name), it.verdict, note=course(it))
-        for it in judged
-        for _ in it.criteria
+        TableCell(one_line(execution.name), execution.verdict, note=course(execution))
+        for execution in judged
+        for _ in execution.criteria
     ]
     rows = [(name, *row) for name, row in zip(names, table.rows, strict=True)]
     columns = [Column("execution"), *table.columns]
@@ -62,28 +62,28 @@ def failures(
 ) -> tuple[list[Chart], int]:
     """A chart over time of what each violated or undecided criterion is about, with its limit; the
     other executions stand beside it. And how many others there are."""
-    found = []
+    broken = []
     for view, execution in zip(views, judged, strict=True):
         # Those of a share are not judged.
         pairs = zip(view.execution.criteria, execution.criteria, strict=False)
-        found += [Failure(of, it, view) for of, it in pairs if it.decides and it.verdict != PASS]
-    found.sort(key=lambda each: -ORDER.index(each.result.verdict))
+        broken += [Failure(of, it, view) for of, it in pairs if it.decides and it.verdict != PASS]
+    broken.sort(key=lambda failure: -ORDER.index(failure.result.verdict))
     worst: dict[tuple[Criterion, bool], Failure] = {}
-    for each in found:
-        worst.setdefault((each.criterion, each.result.worker is not None), each)
-    made = (_chart(each, found, views, settings, spans) for each in worst.values())
-    drawn = [*islice(filter(None, made), MOST_CHARTS)]
+    for failure in broken:
+        worst.setdefault((failure.criterion, failure.result.worker is not None), failure)
+    charts = (_chart(each, broken, views, settings, spans) for each in worst.values())
+    drawn = [*islice(filter(None, charts), MOST_CHARTS)]
     return drawn, len(worst) - len(drawn)
 
 
 def _chart(
     failure: Failure,
-    found: Sequence[Failure],
+    broken: Sequence[Failure],
     views: Sequence[View],
     settings: JudgeSettings,
     spans: Sequence[ChartSpan],
 ) -> Chart | None:
-    """found: all of the run, the worst first."""
+    """broken: all of the run, the worst first."""
     criterion, result = failure.criterion, failure.result
     title = one_line(criterion.text)
     summary = one_line(f"{failure.view.name}: {result.line_with_reason}")
@@ -93,7 +93,7 @@ def _chart(
         text = replace(text, note=_few(criterion, views, settings))
     elif measure := workers.MEASURES.get(criterion.subject):
         text = ChartText(title, summary, measure.unit, "", workers.FILE, measure.of_point)
-        mine = [each for each in found if each.criterion == criterion]
+        mine = [each for each in broken if each.criterion == criterion]
         lines = [line for view in views for line in _of_workers(measure, view, mine)]
     limit = result.limit if _is_by_time(criterion) else None
     kind = "wrong" if result.verdict != INCONCLUSIVE else "unclear"
@@ -105,7 +105,7 @@ def _of_workers(measure: workers.Measure, view: View, alike: Sequence[Failure]) 
     mine = [each.result.worker for each in alike if each.view is view]
     by_rank = sorted(
         view.execution.resources.workers,
-        key=lambda it: mine.index(it.worker) if it.worker in mine else len(mine),
+        key=lambda worker: [*mine, worker.worker].index(worker.worker),
     )
     return workers.lines_of(view, by_rank, measure)
 
@@ -133,8 +133,9 @@ def _unit(criterion: Criterion) -> str:
 
 
 def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLine:
-    def of(view: View, grid: Grid) -> Values:
-        counts, totals = view.selected(criterion, settings)
+    counts, totals = view.selected(criterion, settings)
+
+    def points(grid: Grid) -> Values:
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)
         for at, start in enumerate(grid.starts.tolist()):
             ends = (start, start + grid.width)
@@ -146,7 +147,7 @@ def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLin
 
     coarser = None
     if criterion.percentile is not None and view.grid:
-        total = view.selected(criterion, settings)[0].total
-        coarser = view.grid.coarser(points_for(total, criterion.percentile, MOST_POINTS))
+        most = points_for(counts.total, criterion.percentile, MOST_POINTS)
+        coarser = view.grid.coarser(most)
     # A chart asks for its points more than once.
-    return ChartLine(view, view.name, cache(of), coarser=coarser)
+    return ChartLine(view, view.name, cache(points), coarser=coarser)

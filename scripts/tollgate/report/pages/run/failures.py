@@ -32,14 +32,15 @@ def table(run: Path, record: manifest.Manifest, views: Sequence[View]) -> Table 
     groups: dict[tuple[str, str, str, str], list[FailedRequests]] = {}
     until_ms = {} if record.engines else judged_until_ms(run, record)
     for view, planned, jtls in zip(views, record.executions, _jtls(run, record), strict=True):
-        found = _failed(view, jtls, until_ms.get(planned.name)) if view.sent.errors else ()
-        for it in found:
-            groups.setdefault((view.name, it.label, it.code, it.alike), []).append(it)
+        failed = _failed(view, jtls, until_ms.get(planned.name)) if view.sent.errors else ()
+        for requests in failed:
+            key = (view.name, requests.label, requests.code, requests.alike)
+            groups.setdefault(key, []).append(requests)
     if not groups:
         return None
-    ordered = sorted(groups.items(), key=lambda it: -_total(it[1]))
-    rows = [_row(*key[:3], found) for key, found in ordered[:MOST_ROWS]]
-    shown = sum(_total(found) for _, found in ordered[:MOST_ROWS])
+    largest = sorted(groups.items(), key=lambda group: -_total(group[1]))[:MOST_ROWS]
+    rows = [_row(*key[:3], alike) for key, alike in largest]
+    shown = sum(_total(alike) for _, alike in largest)
     more = sum(view.sent.errors for view in views) - shown
     rest = f"; {more:,} more failed in other ways, or had no answer at the end" if more > 0 else ""
     caption = (
@@ -65,31 +66,31 @@ def _jtls(run: Path, record: manifest.Manifest) -> list[list[Path]]:
 def _failed(view: View, jtls: Iterable[Path], until_ms: int | None) -> Iterable[FailedRequests]:
     """Those that count as requests of the execution."""
     labels = view.execution.labels
-    for it in (it for jtl in jtls for it in read_failures(jtl, until_ms)):
-        data = labels.get((it.label, it.is_transaction))
+    for requests in (it for jtl in jtls for it in read_failures(jtl, until_ms)):
+        data = labels.get((requests.label, requests.is_transaction))
         if data and not data.is_transaction:
-            yield it
+            yield requests
 
 
 def _row(
-    name: str, label: str, code: str, found: Sequence[FailedRequests]
+    name: str, label: str, code: str, alike: Sequence[FailedRequests]
 ) -> tuple[str | TableCell, ...]:
-    message = one_line(_COMPARED.sub(r"; \1 \2", found[0].message))
-    said = f"{short_code(code)}: {message}" if message else short_code(code)
-    is_cut = len(said) > _LENGTH
-    shown = f"{said[:_LENGTH]}\u2026" if is_cut else said
+    message = one_line(_COMPARED.sub(r"; \1 \2", alike[0].message))
+    text = f"{short_code(code)}: {message}" if message else short_code(code)
+    is_cut = len(text) > _LENGTH
+    shown = f"{text[:_LENGTH]}\u2026" if is_cut else text
     by_second = Counter[int]()
-    for it in found:
-        by_second[it.second] += it.n
+    for requests in alike:
+        by_second[requests.second] += requests.n
     listed = [f"{clock(at)} ({n:,})" for at, n in sorted(by_second.items())]
     more = f" and {len(listed) - MOST_SECONDS:,} more seconds" if listed[MOST_SECONDS:] else ""
     return (
         f"{name}: {readable(label)}",
-        f"{_total(found):,}",
-        TableCell(shown, title=said[:_TITLE] if is_cut else ""),
+        f"{_total(alike):,}",
+        TableCell(shown, title=text[:_TITLE] if is_cut else ""),
         ", ".join(listed[:MOST_SECONDS]) + more,
     )
 
 
-def _total(found: Iterable[FailedRequests]) -> int:
-    return sum(it.n for it in found)
+def _total(alike: Iterable[FailedRequests]) -> int:
+    return sum(it.n for it in alike)

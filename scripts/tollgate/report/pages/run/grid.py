@@ -45,12 +45,12 @@ class Grid:
         """One that holds all of the counts, with a border at border_s, where the warm-up ends; None
         where there are no samples. A bin is a whole number of the counts' own. meant: [from, to) in
         which requests were meant to be sent, and may not have been."""
-        known = [each for each in counts if each.total]
-        if not known:
+        filled = [each for each in counts if each.total]
+        if not filled:
             return None
-        unit = max(each.width for each in known)
-        low = min(int(each.seconds[0]) for each in known)
-        end = max(int(each.seconds[-1]) + each.width for each in known)
+        unit = max(each.width for each in filled)
+        low = min(int(each.seconds[0]) for each in filled)
+        end = max(int(each.seconds[-1]) + each.width for each in filled)
         if meant:
             low, end = min(low, meant[0]), max(end, meant[1])
         # One bin more than fits may be needed, for the border.

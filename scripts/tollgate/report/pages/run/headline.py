@@ -24,8 +24,8 @@ def table(views: Sequence[View]) -> Table | None:
     """The slowest first; None without samples."""
     names = spread.slowest_first(views, spread.by_size(views))
     sets = [[view] for view in views] if len(views) > _BESIDE else [views]
-    found = [(name, own) for name in names for own in sets if any(view.times(name) for view in own)]
-    if not found:
+    pairs = [(name, own) for name in names for own in sets if any(view.times(name) for view in own)]
+    if not pairs:
         return None
     whose = [f"{view.name}, " for view in views] if len(sets) == 1 < len(views) else [""]
     columns = [it for who in whose for it in numeric(f"{who}requests/s", f"{who}p95")]
@@ -39,9 +39,9 @@ def table(views: Sequence[View]) -> Table | None:
             _slowest(name, own),
             *([_failed(name, own)] if has_failed else []),
         ]
-        for name, own in found[:MOST_ROWS]
+        for name, own in pairs[:MOST_ROWS]
     ]
-    more = len(found) - len(rows)
+    more = len(pairs) - len(rows)
     rest = f"; {more:,} more below" if more else ""
     caption = f"Requests in the measured time, the slowest first{rest}"
     return Table(caption, (Column("request"), *columns, *failed), rows, "headline")

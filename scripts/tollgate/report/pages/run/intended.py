@@ -47,12 +47,12 @@ def intended(
         return None
     plan = read_plan(run / planned.plan, planned.properties)
     samplers = [data.name for data in execution.labels.values() if not data.is_transaction]
-    found = []
+    parts = []
     for each in queues_of(plan, samplers)[0]:
         # Seconds count from JMeter's own start, which is the zero of its timers as well.
         queue = each.until(_until_s(execution), 0, 0)
-        found += [_counted(events_s) for events_s in _events(queue, execution)]
-    return _together(found)
+        parts += [_counted(events_s) for events_s in _events(queue, execution)]
+    return _together(parts)
 
 
 def of_engines(
@@ -60,19 +60,19 @@ def of_engines(
 ) -> Intended | None:
     """Of the execution at a place of a merged run, what all of its engines meant to send, each by
     the seconds since its own start."""
-    found = []
+    parts = []
     for each, engine in zip(record.engines, execution.engines, strict=True):
         folder = run / each["folder"]
         planned = manifest.read(folder).executions[place]
-        found.append(intended(folder, planned, engine.execution))
-    return _together([it for it in found if it])
+        parts.append(intended(folder, planned, engine.execution))
+    return _together([it for it in parts if it])
 
 
-def _together(found: Sequence[Intended]) -> Intended | None:
-    if not found:
+def _together(parts: Sequence[Intended]) -> Intended | None:
+    if not parts:
         return None
-    seconds, place = np.unique(np.concatenate([it.seconds for it in found]), return_inverse=True)
-    n = np.bincount(place, np.concatenate([it.n for it in found]), minlength=len(seconds))
+    seconds, place = np.unique(np.concatenate([it.seconds for it in parts]), return_inverse=True)
+    n = np.bincount(place, np.concatenate([it.n for it in parts]), minlength=len(seconds))
     return Intended(seconds, n.astype(np.int64))
 
 

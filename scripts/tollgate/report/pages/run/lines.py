@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.report.pages.kit.charts import LINE, Axis, Chart, ChartSpan, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, ChartSpan, Draw, Series
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.view import View
 from tollgate.report.table import Column, Table, numeric
@@ -23,13 +23,13 @@ Values = tuple[np.ndarray, np.ndarray | None]
 
 @dataclass(frozen=True)
 class ChartLine:
-    """label: with the execution's name. of: of a view, the values in the bins of any grid.
-    coarser: bins in place of the view's."""
+    """label: with the execution's name. values: in the bins of any grid. coarser: bins in place of
+    the view's."""
 
     view: View
     label: str
-    of: Callable[[View, Grid], Values]
-    draw: str = LINE
+    values: Callable[[Grid], Values]
+    draw: Draw = "line"
     coarser: Grid | None = None
 
     @property
@@ -37,9 +37,15 @@ class ChartLine:
         """The bins of its points; those of the view where it has no coarser ones."""
         return self.coarser or self.view.grid
 
-    def values(self, grid: Grid) -> Values:
-        """Its values in these bins."""
-        return self.of(self.view, grid)
+    def judged(self) -> tuple[list[int], list[float]]:
+        """When each point begins that is judged and has a value, and the values."""
+        (values, _), (low, high), starts = (
+            self.values(self.grid),
+            self.view.window,
+            self.grid.starts,
+        )
+        inside = (starts >= low) & (starts < high) & np.isfinite(values)
+        return starts[inside].tolist(), values[inside].tolist()
 
 
 @dataclass(frozen=True)
@@ -111,13 +117,7 @@ def _series(line: ChartLine) -> Series:
 def _highest(lines: Sequence[ChartLine]) -> float | None:
     """Of what is judged, so that a spike of the warm-up does not flatten all the rest; what reaches
     beyond is seen by zooming in. None where nothing is judged."""
-    found = []
-    for line in lines:
-        grid, (low, high) = line.grid, line.view.window
-        inside = (grid.starts >= low) & (grid.starts < high)
-        values = line.values(grid)[0][inside]
-        found += [float(values[np.isfinite(values)].max(initial=0.0))]
-    return max(found) or None
+    return max(max([0.0, *line.judged()[1]]) for line in lines) or None
 
 
 def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:

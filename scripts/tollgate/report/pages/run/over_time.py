@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from tollgate.base.text import some_of
-from tollgate.report.pages.kit.charts import DASHED, LINE, Chart, ChartSpan
+from tollgate.report.pages.kit.charts import Chart, ChartSpan, Draw
 from tollgate.report.pages.run.grid import MOST_POINTS, Grid, percentile_for, points_for
+from tollgate.report.pages.run.intended import Intended
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
 from tollgate.study.words import number
@@ -34,9 +36,10 @@ def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | Non
     """Requests sent a second, beside those that a schedule intended."""
     lines = []
     for view in views:
-        lines.append(ChartLine(view, f"{view.name} sent", _sent))
+        lines.append(ChartLine(view, f"{view.name} sent", partial(_sent, view)))
         if view.intended is not None:
-            lines.append(ChartLine(view, f"{view.name} intended", _intended, DASHED))
+            intended = partial(_intended, view.intended)
+            lines.append(ChartLine(view, f"{view.name} intended", intended, "dashed"))
     summary, note = "Requests sent; no schedule says how many were intended.", ""
     if any(view.intended for view in views):
         summary = "Requests sent, beside those that the schedule intended (dashed)."
@@ -53,13 +56,13 @@ def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Cha
     """A percentile of response time beside that of service time; where there is no schedule, of
     service time alone. Requests without one are left out beside those that have one: the note says
     so."""
-    lines, response, service = [], _percentile("response", p), _percentile("service", p)
+    lines = []
     for view in (view for view in views if view.grid):
         bins = view.grid.coarser(points_for(view.service.total, p, MOST_POINTS))
         if view.response is not None:
-            lines.append(ChartLine(view, f"{view.name} response", response, LINE, bins))
-        style = LINE if view.response is None else DASHED
-        lines.append(ChartLine(view, f"{view.name} service", service, style, bins))
+            lines.append(_percentile(view, "response", p, "response", "line", bins))
+        style: Draw = "line" if view.response is None else "dashed"
+        lines.append(_percentile(view, "service", p, "service", style, bins))
     responds = any(view.response for view in views)
     summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
     if p != 50:  # the first chart has said it
@@ -83,7 +86,7 @@ def errors(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     if not failed:
         return None
     total = sum(view.sent.total for view in views)
-    lines = [ChartLine(view, f"{view.name} failed", _failed) for view in views]
+    lines = [ChartLine(view, f"{view.name} failed", partial(_failed, view)) for view in views]
     summary = f"{failed:,} of {total:,} requests failed, warm-up included."
     return chart(ChartText("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
 
@@ -94,9 +97,8 @@ def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     for view in (view for view in views if view.lateness is not None):
         high = percentile_for(view.lateness.total)
         bins = view.grid.coarser(points_for(view.lateness.total, high, MOST_POINTS))
-        slow, median = _percentile("lateness", high), _percentile("lateness", 50)
-        lines.append(ChartLine(view, f"{view.name} {name_of(high)}", slow, LINE, bins))
-        lines.append(ChartLine(view, f"{view.name} p50", median, DASHED, bins))
+        lines.append(_percentile(view, "lateness", high, name_of(high), "line", bins))
+        lines.append(_percentile(view, "lateness", 50, "p50", "dashed", bins))
         p99 = view.lateness.window(*view.window).percentile(99)
         values.append(f"{view.name} {number(p99)} ms")
     summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."
@@ -105,20 +107,20 @@ def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
 
 def _sent(view: View, grid: Grid) -> Values:
     # Where some were meant to be sent, only those: others beside them would hide what is missing.
-    what = "sent" if view.intended is None else "service"
-    return view.rates(what, grid), view.binned(what, grid).n
+    requests = view.binned("sent" if view.intended is None else "service", grid).n
+    return requests / grid.lengths, requests
 
 
-def _intended(view: View, grid: Grid) -> Values:
-    return view.intended.rates(grid), None
+def _intended(intended: Intended, grid: Grid) -> Values:
+    return intended.rates(grid), None
 
 
-def _percentile(what: str, p: float) -> Callable[[View, Grid], Values]:
-    def of(view: View, grid: Grid) -> Values:
-        binned = view.binned(what, grid)
+def _percentile(view: View, times: str, p: int, name: str, draw: Draw, bins: Grid) -> ChartLine:
+    def values(grid: Grid) -> Values:
+        binned = view.binned(times, grid)
         return binned.percentile(p), binned.n
 
-    return of
+    return ChartLine(view, f"{view.name} {name}", values, draw, bins)
 
 
 def _failed(view: View, grid: Grid) -> Values:
@@ -128,11 +130,10 @@ def _failed(view: View, grid: Grid) -> Values:
 
 def _unscheduled(views: Sequence[View]) -> str:
     """Names some of the requests that follow no schedule beside others that do; or empty."""
-    left_out = [
-        it for view in views if view.scheduled for it in view.samplers if it.response is None
-    ]
-    names = sorted({it.name for it in left_out})
-    if not names:
+    scheduled = (view for view in views if view.scheduled)
+    left_out = [it for view in scheduled for it in view.samplers if it.response is None]
+    if not left_out:
         return ""
+    names = sorted({it.name for it in left_out})
     requests, which = sum(it.service.total for it in left_out), some_of(names, _NAMES)
     return f"Left out are {requests:,} requests that follow no schedule: {which}."

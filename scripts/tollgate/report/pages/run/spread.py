@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, ChartSpan, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, ChartSpan, Series
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run.grid import Binned, Grid, percentile_for, points_for
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
@@ -69,8 +69,8 @@ def content(views: Sequence[View], spans: Sequence[ChartSpan] = ()) -> SpreadVie
 def by_size(views: Sequence[View]) -> list[str]:
     """All labels but transactions, those with most requests first."""
     sizes: Counter[str] = Counter()
-    for it in (it for view in views for it in view.samplers):
-        sizes[it.name] += it.service.total
+    for sampler in (each for view in views for each in view.samplers):
+        sizes[sampler.name] += sampler.service.total
     return [name for name, _ in sizes.most_common()]
 
 
@@ -87,10 +87,9 @@ def slowest_first(views: Sequence[View], names: Sequence[str]) -> list[str]:
 def _over_time(views: Sequence[View], name: str, spans: Sequence[ChartSpan]) -> Chart | None:
     """A label's times as they came."""
     lines = lines_over_time(views, name)
-    found = worst(lines)
     summary = "No request is in the measured time."
-    if found:
-        value, start, line = found
+    if slowest := worst(lines):
+        value, start, line = slowest
         summary = f"Slowest from {clock(start)} on: {line.label} {number(value)} ms."
     text = ChartText(f"{readable(name)}, over time", summary, "ms")
     return chart(text, lines, spans, full_title=full(name))
@@ -99,12 +98,12 @@ def _over_time(views: Sequence[View], name: str, spans: Sequence[ChartSpan]) -> 
 def lines_over_time(views: Sequence[View], name: str) -> list[ChartLine]:
     """The highest percentile of a label that its requests bear in each execution alike, or the
     slowest of each point, and the median."""
-    known = [(view, *found) for view in views if (found := view.times(name))]
-    total = min((counts.total for *_, counts in known), default=0)
+    times = [(view, *own) for view in views if (own := view.times(name))]
+    total = min((counts.total for *_, counts in times), default=0)
     high, lines = percentile_for(total), []
-    for view, what, counts in known:
+    for view, what, counts in times:
         bins = view.grid.coarser(points_for(total, high, MOST_POINTS))
-        for p, draw in ((high, LINE), (50, DASHED)):
+        for p, draw in ((high, "line"), (50, "dashed")):
             label = f"{view.name} {name_of(p)} {what}"
             lines.append(ChartLine(view, label, _percentile(counts, p), draw, bins))
     return lines
@@ -112,23 +111,21 @@ def lines_over_time(views: Sequence[View], name: str) -> list[ChartLine]:
 
 def worst(lines: Sequence[ChartLine]) -> tuple[float, int, ChartLine] | None:
     """(ms, second, line) of the slowest point that is judged; None where none is."""
-    found = []
-    for line in (it for it in lines if it.draw == LINE):
-        (values, _), (low, high) = line.values(line.grid), line.view.window
-        starts = line.grid.starts
-        inside = np.flatnonzero((starts >= low) & (starts < high) & np.isfinite(values))
-        if len(inside):
-            at = inside[np.argmax(values[inside])]
-            found.append((float(values[at]), int(starts[at]), line))
-    return max(found, key=lambda it: it[0], default=None)
+    points = (
+        (value, start, line)
+        for line in lines
+        if line.draw == "line"
+        for start, value in zip(*line.judged(), strict=True)
+    )
+    return max(points, key=lambda point: point[0], default=None)
 
 
-def _percentile(counts: Counts, p: int) -> Callable[[View, Grid], Values]:
-    def of(_: View, grid: Grid) -> Values:
+def _percentile(counts: Counts, p: int) -> Callable[[Grid], Values]:
+    def values(grid: Grid) -> Values:
         binned = Binned(counts, grid)
         return binned.percentile(p), binned.n
 
-    return cache(of)  # a chart asks for its points more than once
+    return cache(values)  # a chart asks for its points more than once
 
 
 def _chart(views: Sequence[View], name: str) -> Chart | None:
@@ -138,7 +135,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
     for view in views:
         both = _counts(view, name)
         for what, counts in both.items():
-            draw = DASHED if what == "service" and "response" in both else LINE
+            draw = "dashed" if what == "service" and "response" in both else "line"
             series.append(_series(f"{view.name} {what}", counts, view.colour, draw))
             rows += _rows(f"{view.name} {what}", counts)
         if both:
@@ -178,8 +175,8 @@ def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
 def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
     group = f"{label}, n {counts.total:,}"
     rows = [
-        (group, "", name, number(counts.percentile(100 * (1 - 1 / it))))
-        for it, name in _NAMED.items()
-        if 1 < it <= counts.total
+        (group, "", name, number(counts.percentile(100 * (1 - 1 / one_of))))
+        for one_of, name in _NAMED.items()
+        if 1 < one_of <= counts.total
     ]
     return [*rows, (group, "", "all", number(counts.percentile(100)))]

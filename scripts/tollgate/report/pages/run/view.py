@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -31,10 +32,6 @@ class View:
     name: str
     colour: int
     intended: Intended | None = None
-    _selected: dict[tuple[str, bool, str], tuple[Counts, Totals | None]] = field(
-        default_factory=dict, init=False
-    )
-    _binned: dict[tuple[str, Grid], Binned] = field(default_factory=dict, init=False)
 
     @cached_property
     def samplers(self) -> tuple[LabelData, ...]:
@@ -44,10 +41,10 @@ class View:
     @cached_property
     def by_name(self) -> dict[str, list[LabelData]]:
         """The same by their names; a sampler and a parent sample may share one."""
-        found: dict[str, list[LabelData]] = {}
-        for it in self.samplers:
-            found.setdefault(it.name, []).append(it)
-        return found
+        named: dict[str, list[LabelData]] = defaultdict(list)
+        for sampler in self.samplers:
+            named[sampler.name].append(sampler)
+        return named
 
     @cached_property
     def scheduled(self) -> tuple[LabelData, ...]:
@@ -67,14 +64,14 @@ class View:
     @cached_property
     def response(self) -> Counts | None:
         """Response times of the scheduled requests, by when they were meant to be sent."""
-        found = [it.response for it in self.scheduled if it.response is not None]
-        return Counts.merged(found) if found else None
+        known = [it.response for it in self.scheduled if it.response is not None]
+        return Counts.merged(known) if known else None
 
     @cached_property
     def lateness(self) -> Counts | None:
         """How late each of those was sent."""
-        found = [it.lateness for it in self.scheduled if it.lateness is not None]
-        return Counts.merged(found) if found else None
+        known = [it.lateness for it in self.scheduled if it.lateness is not None]
+        return Counts.merged(known) if known else None
 
     @cached_property
     def window(self) -> tuple[float, float]:
@@ -84,10 +81,10 @@ class View:
     @cached_property
     def grid(self) -> Grid | None:
         """None without samples."""
-        found = [self.sent, *([self.response] if self.response else [])]
+        times = [self.sent, *([self.response] if self.response else [])]
         # What was never sent is part of the picture: nothing else shows a generator that died.
         meant = self.intended.span if self.intended else None
-        return Grid.of(found, self.execution.warmup_s, meant=meant)
+        return Grid.of(times, self.execution.warmup_s, meant=meant)
 
     def both_times(self, name: str) -> dict[str, Counts]:
         """Response and service times of a label, those that there are, warm-up included."""
@@ -114,16 +111,14 @@ class View:
             self._selected[key] = (part.counts, part.totals)
         return self._selected[key]
 
-    def binned(self, what: str, grid: Grid) -> Binned:
-        """`sent`, `service`, `response` or `lateness` in the bins of a grid; kept for the next."""
-        key = (what, grid)
-        if key not in self._binned:
-            self._binned[key] = Binned(getattr(self, what), grid)
-        return self._binned[key]
+    @cached_property
+    def _selected(self) -> dict[tuple[str, bool, str], tuple[Counts, Totals | None]]:
+        return {}
 
-    def rates(self, what: str, grid: Grid) -> np.ndarray:
-        """Requests per second in each bin."""
-        return self.binned(what, grid).n / grid.lengths
+    @cached_property
+    def binned(self) -> Callable[[str, Grid], Binned]:
+        """`sent`, `service`, `response` or `lateness` in the bins of a grid; kept for the next."""
+        return cache(lambda times, grid: Binned(getattr(self, times), grid))
 
 
 def colours(executions: Sequence[manifest.Execution]) -> list[int]:

@@ -11,17 +11,7 @@ import numpy as np
 
 from tollgate.criteria.subjects import MIB
 from tollgate.judge.workers import outage_line
-from tollgate.report.pages.kit.charts import (
-    DASHED,
-    DOT_DASHED,
-    DOTTED,
-    LINE,
-    OUTAGE,
-    RELOAD,
-    UNCOUNTED,
-    Chart,
-    ChartSpan,
-)
+from tollgate.report.pages.kit.charts import Chart, ChartSpan
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
 from tollgate.report.pages.run.view import View
@@ -29,7 +19,7 @@ from tollgate.study.words import number
 from tollgate.workers.model import WorkerSeries
 
 #: The workers of an execution share its colour, and differ in these.
-_STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
+_STYLES = ("line", "dashed", "dotted", "dot-dashed")
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
 MOST_DRAWN = len(_STYLES)
 #: Workers that report their requests measure their delay themselves (watch-workers.js).
@@ -50,15 +40,19 @@ class Measure:
 
 
 def _mean(
-    unit: str, name: str, factor: float = 1.0, of: Callable = Grid.means, what: str = "mean"
+    unit: str,
+    name: str,
+    factor: float = 1.0,
+    gather: Callable[..., np.ndarray] = Grid.means,
+    kind: str = "mean",
 ) -> Measure:
     def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
-        return of(grid, series.second, getattr(series, name) * factor)
+        return gather(grid, series.second, getattr(series, name) * factor)
 
-    return Measure(unit, f"of which it is the {what}", values)
+    return Measure(unit, f"of which it is the {kind}", values)
 
 
-_most = partial(_mean, of=Grid.maxima, what="most")
+_most = partial(_mean, gather=Grid.maxima, kind="most")
 
 
 def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
@@ -91,24 +85,24 @@ MEASURES = {
 def spans(views: Sequence[View]) -> list[ChartSpan]:
     """What a chart over time is to show of all executions: what does not count, reloads and
     outages."""
-    found = []
+    parts = []
     warmup = min((view.execution.warmup_s for view in views), default=0.0)
     if warmup > 0:
-        found.append(ChartSpan(-math.inf, warmup, UNCOUNTED, "warm-up"))
+        parts.append(ChartSpan(-math.inf, warmup, "uncounted", "warm-up"))
     end = max((view.window[1] for view in views), default=math.inf)
     # Without a measured time everything counts, also what was never sent since the generator died.
     has_end = all(view.execution.measured_s is not None for view in views)
     if has_end and any(view.grid and view.grid.end > end for view in views):
-        found.append(ChartSpan(end, math.inf, UNCOUNTED, "after the measured time"))
+        parts.append(ChartSpan(end, math.inf, "uncounted", "after the measured time"))
     for view in views:
-        for it in view.execution.resources.reloads:
-            found.append(ChartSpan(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
-        for it in view.execution.resources.outages:
-            if not it.planned:
-                to_s = math.inf if it.to_s is None else max(it.to_s, it.from_s)
-                gone = f"{view.name}: worker {it.worker} missing"
-                found.append(ChartSpan(it.from_s, to_s, OUTAGE, gone))
-    return [_within(span, views) for span in found]
+        for reload in view.execution.resources.reloads:
+            parts.append(ChartSpan(reload.from_s, reload.to_s, "reload", f"{view.name}: reload"))
+        for outage in view.execution.resources.outages:
+            if not outage.planned:
+                to_s = math.inf if outage.to_s is None else max(outage.to_s, outage.from_s)
+                gone = f"{view.name}: worker {outage.worker} missing"
+                parts.append(ChartSpan(outage.from_s, to_s, "outage", gone))
+    return [_within(span, views) for span in parts]
 
 
 def _within(span: ChartSpan, views: Sequence[View]) -> ChartSpan:
@@ -141,17 +135,19 @@ def content(views: Sequence[View], shown: Sequence[ChartSpan]) -> Workers | None
 
 
 def _events(views: Sequence[View]) -> list[str]:
-    found = []
+    events = []
     for view in views:
         resources = view.execution.resources
         mine = [(it.from_s, outage_line(it)) for it in resources.outages if not it.planned]
-        for it in resources.reloads:
-            lost = "" if it.lost is None else f", {it.lost:,} requests lost"
-            took = f" in {number(it.to_s - it.from_s)} s" if math.isfinite(it.to_s) else ""
-            line = f"{clock(it.from_s)}: all workers were reloaded{took}{lost}"
-            mine.append((it.from_s, f"{line}; {it.problem}" if it.problem else line))
-        found += [(at, f"{view.name}: {line}") for at, line in mine]
-    lines = [line for _, line in sorted(found, key=lambda each: each[0])]
+        for reload in resources.reloads:
+            lost = "" if reload.lost is None else f", {reload.lost:,} requests lost"
+            took = (
+                f" in {number(reload.to_s - reload.from_s)} s" if math.isfinite(reload.to_s) else ""
+            )
+            line = f"{clock(reload.from_s)}: all workers were reloaded{took}{lost}"
+            mine.append((reload.from_s, f"{line}; {reload.problem}" if reload.problem else line))
+        events += [(at, f"{view.name}: {line}") for at, line in mine]
+    lines = [line for _, line in sorted(events, key=lambda each: each[0])]
     more = len(lines) - MOST_EVENTS
     rest = [f"and {more:,} more: see verdict.json"] if more > 0 else []
     return [*lines[:MOST_EVENTS], *rest]
@@ -175,12 +171,12 @@ def _chart(
 def lines_of(view: View, drawn: Sequence[WorkerSeries], measure: Measure) -> list[ChartLine]:
     """A line of each worker, at most MOST_DRAWN."""
 
-    def of(series: WorkerSeries) -> Callable[[View, Grid], Values]:
-        return lambda _, grid: (measure.values(series, grid), None)
+    def values(series: WorkerSeries, grid: Grid) -> Values:
+        return measure.values(series, grid), None
 
     return [
-        ChartLine(view, f"{view.name} {it.worker}", of(it), style)
-        for it, style in zip(drawn, _STYLES, strict=False)
+        ChartLine(view, f"{view.name} {series.worker}", partial(values, series), style)
+        for series, style in zip(drawn, _STYLES, strict=False)
     ]
 
 

@@ -14,11 +14,11 @@ from tollgate.base import atomic
 from tollgate.base.text import one_line
 from tollgate.gather.judged import Judged, judged
 from tollgate.judge.engines import shared_s
-from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
+from tollgate.judge.verdicts import RunVerdict
 from tollgate.report import write as outputs
 from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
-from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
+from tollgate.report.pages.kit.assemble import Head, Remark, render
 from tollgate.report.pages.kit.names import readable
 from tollgate.report.pages.run import criteria, headline, over_time, spread, surroundings, workers
 from tollgate.report.pages.run import failures as failed
@@ -53,29 +53,27 @@ def write(run: Path, known: Judged | None = None, study: StudyResult | None = No
     return run / NAME
 
 
-def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
+def to_html(run: Path, outcome: Judged, study: StudyResult | None = None) -> str:
     """The whole page: what a study, comparison or search found comes before what every run has.
 
     Raises PageError, and what the reading of a study raises.
     """
-    views, verdict, record = _views(run, known), known.verdict, known.record
+    views, verdict, record = _views(run, outcome), outcome.verdict, outcome.record
     judged = verdict.executions
     studied = study_page.part(run, study) if study else None
-    compared = compare_page.part(run, record, known.run)
+    compared = compare_page.part(run, record, outcome.run)
     searched = capacity_page.part(verdict)
     spans = workers.spans(views)
-    failures, more_failures = criteria.failures(views, judged, known.settings, spans)
+    failures, more_failures = criteria.failures(views, judged, outcome.settings, spans)
     return render(
         "run/page.html.jinja",
-        _head(known, views, studied),
+        _head(outcome, views, studied),
         record=record,
         judged=judged,
         study=studied,
         comparison=compared,
         capacity=searched,
         criteria=criteria.table(judged),
-        warnings=_named(judged, "warnings"),
-        lint=_named(judged, "lint"),
         failures=failures,
         failed=failed.table(run, record, views),
         has_failed=any(view.sent.errors for view in views),
@@ -84,12 +82,9 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
         # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         spread=None if studied or searched else spread.content(views, spans),
-        forecasts=[
-            (view, it.forecast) for view, it in zip(views, judged, strict=True) if it.forecast
-        ],
-        engines=[
-            (view, shared_s(view.execution.engines)) for view in views if view.execution.engines
-        ],
+        forecasts=[pair for pair in zip(views, judged, strict=True) if pair[1].forecast],
+        engines=[view for view in views if view.execution.engines],
+        shared_s=shared_s,
         workers=workers.content(views, spans),
         command=studied.command if studied else surroundings.repeat_command_line(record),
         report_command=surroundings.report_command(run),
@@ -98,57 +93,36 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
     )
 
 
-def _named(judged: Sequence[ExecutionVerdict], lines: str) -> list[str]:
-    """Lines of executions, each with the name of its own."""
-    return [
-        f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in getattr(it, lines)
-    ]
-
-
-def _head(
-    known: Judged,
-    views: Sequence[View],
-    study: study_page.StudyPart | None,
-) -> Head:
+def _head(known: Judged, views: Sequence[View], study: study_page.StudyPart | None) -> Head:
     began = known.record.started[:16].replace("T", " ")
     kind, verdict = readable(known.record.kind), known.verdict
-    own = of_criteria(verdict)
-    head, answer, mark = sentence(verdict), verdict.verdict, tone(verdict.verdict)
     remarks = [*reasons(verdict), Remark(load(views))]
+    said, answer, tone = sentence(verdict), verdict.verdict, ""
     if study:
         # A study answers questions; that the measurement was sound, or not, stands below.
-        remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]
-        remarks += [Remark(it) for it in study.remarks]
-        head, answer, mark = study.sentence, study.answer, study.tone
-    return Head(
-        title=f"{answer}: {kind}, {began}",
-        kicker=f"Tollgate {kind}, {began} UTC",
-        sentence=head,
-        answer=answer,
-        tone=mark,
-        remarks=remarks,
-    )
+        own = Remark(f"The run itself: {of_criteria(verdict)}", answer)
+        remarks = [own, *remarks, *map(Remark, study.remarks)]
+        said, answer, tone = study.sentence, study.answer, study.tone
+    title, kicker = f"{answer}: {kind}, {began}", f"Tollgate {kind}, {began} UTC"
+    return Head(title, kicker, said, answer, remarks, tone)
 
 
 def _views(run: Path, known: Judged) -> list[View]:
-    planned = known.record.executions
-    views = []
-    for place, execution in enumerate(known.run.executions):
+    planned, views = known.record.executions, []
+    for place, (execution, colour) in enumerate(
+        zip(known.run.executions, colours(planned), strict=True)
+    ):
         if known.record.engines:
             meant = of_engines(run, known.record, place, execution)
         else:
             meant = intended(run, planned[place], execution)
-        colour = colours(planned)[place]
         views.append(View(execution, readable(execution.name), colour, meant))
     return views
 
 
 def reasons(verdict: RunVerdict) -> list[Remark]:
     """Why the verdict is not PASS, the worst first."""
-    shown = [
-        Remark(one_line(it.text), it.verdict, tone(it.verdict))
-        for it in verdict.reasons[:MOST_REASONS]
-    ]
+    shown = [Remark(one_line(it.text), it.verdict) for it in verdict.reasons[:MOST_REASONS]]
     more = len(verdict.reasons) - len(shown)
     rest = "one more reason" if more == 1 else f"{more} more reasons"
     return [*shown, *([Remark(f"And {rest}: see verdict.md.")] if more > 0 else [])]

@@ -13,8 +13,7 @@ from tollgate.history.listed import VERDICT, Folder, read
 from tollgate.history.series import LEAST
 from tollgate.history.trends import SHOWN, Line, Trend, trends
 from tollgate.record import manifest
-from tollgate.report.pages.kit import assemble
-from tollgate.report.pages.kit.assemble import Head, PageError, Remark
+from tollgate.report.pages.kit.assemble import Head, PageError, Remark, render
 from tollgate.report.pages.runs import charts, texts
 from tollgate.report.table import Column, Table
 from tollgate.stats.steps import Step
@@ -78,7 +77,7 @@ def to_html(folder: Folder) -> str:
     kinds = dict.fromkeys(run.kind for run in runs)
     places = {kind: f"kind-{at}" for at, kind in enumerate(kinds)}
     choices = [(place, kind) for kind, place in places.items()]
-    return assemble.render(
+    return render(
         "runs/runs.html.jinja",
         _head(folder, shown),
         texts=texts,
@@ -100,9 +99,8 @@ def to_html(folder: Folder) -> str:
 
 def _steps(shown: Sequence[Trend]) -> list[tuple[Trend, Line, Step]]:
     """Every step of every trend, the newest first."""
-    steps = [
-        (trend, line, it) for trend in shown for line in trend.lines for it in line.series.steps
-    ]
+    lines = [(trend, line) for trend in shown for line in trend.lines]
+    steps = [(trend, line, step) for trend, line in lines for step in line.series.steps]
 
     def when_and_what(step: tuple[Trend, Line, Step]) -> tuple[str, str]:
         return texts.time_of(texts.first(*step)), step[1].name
@@ -114,14 +112,9 @@ def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
     newest = folder.runs[0] if folder.runs else None
     when = f", the newest of {texts.time_of(newest)} UTC" if newest and newest.started else ""
     answer = (newest.verdict if newest else None) or texts.NO_VERDICT
-    return Head(
-        title=_TITLE,
-        kicker=f"Tollgate, all runs of this folder{when}",
-        sentence=texts.summary(folder),
-        answer=answer,
-        tone=assemble.tone(answer),
-        remarks=[Remark(texts.overview(shown))] if folder.runs else [],
-    )
+    remarks = [Remark(texts.overview(shown))] if folder.runs else []
+    kicker = f"Tollgate, all runs of this folder{when}"
+    return Head(_TITLE, kicker, texts.summary(folder), answer, remarks)
 
 
 @contextmanager

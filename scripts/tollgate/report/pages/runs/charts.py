@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tollgate.base.text import format_number
 from tollgate.history.model import POINTS, RATIO
 from tollgate.history.trends import Line, Trend
-from tollgate.report.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, ChartSpan, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, ChartSpan, Series
 from tollgate.report.pages.run.view import dealt, wanted
 from tollgate.report.pages.runs import texts
 from tollgate.report.table import Column, Table, TableCell
@@ -78,11 +78,11 @@ def _series(line: Line, colour: int) -> list[Series]:
         [_height(line, getattr(measure, end)) for measure in measures]
         for end in ("value", "low", "high")
     )
-    drawn = [Series(name, x, y, low, high, JOINED, colour)]
+    drawn = [Series(name, x, y, low, high, "joined", colour)]
     for first, last, level in line.series.levels:
         height = _height(line, line.series.value_of(level))
         edges = [x[first] - 0.5, x[last] + 0.5]
-        drawn.append(Series(name, edges, [height, height], draw=CURVE, colour=colour))
+        drawn.append(Series(name, edges, [height, height], draw="curve", colour=colour))
     return drawn
 
 
@@ -90,7 +90,7 @@ def _spans(line: Line) -> list[ChartSpan]:
     """Where a new level begins: between its first run and the one before."""
     starts = [float(line.at[step.at] + 1) for step in line.series.steps]
     what = f"{line.execution.name}: another level from here on"
-    return [ChartSpan(x - 0.5, x, CHANGE, what) for x in starts]
+    return [ChartSpan(x - 0.5, x, "change", what) for x in starts]
 
 
 def _summary(trend: Trend, lines: Sequence[Line]) -> str:

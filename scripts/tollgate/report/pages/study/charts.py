@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
+from tollgate.report.pages.kit.charts import Axis, Chart, Series
 from tollgate.report.pages.study.series import Answers
 from tollgate.report.table import Column, Table, numeric
 from tollgate.study.model import Curve, StudyResult
@@ -23,9 +23,9 @@ def over_users(study: StudyResult, metric: str) -> list[Chart]:
     return [_over_users(study, name, metric) for name in experiments]
 
 
-def answers(found: Sequence[Answers]) -> list[Chart]:
+def answers(arms: Sequence[Answers]) -> list[Chart]:
     """Each answer of pi when it came, a chart an arm, all on the same scales."""
-    known = [each for each in found if len(each.seconds)]
+    known = [each for each in arms if len(each.seconds)]
     if not known:
         return []
     longest = max(float(each.seconds.max()) for each in known)
@@ -64,7 +64,7 @@ def _measured(curve: Curve, index: int, metric: str) -> Series:
         y=[it.value for it in estimates],
         low=[it.low for it in estimates],
         high=[it.high for it in estimates],
-        draw=JOINED,
+        draw="joined",
         colour=index % _PALETTE,
     )
 
@@ -81,11 +81,11 @@ def _numbers(experiment: str, curves: Sequence[Curve], metric: str) -> Table:
     return Table(f"{experiment}: {what}", columns, rows, is_grouped=True)
 
 
-def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
-    ms = found.elapsed_ms
+def _cloud(arm: Answers, index: int, longest: float, slowest: float) -> Chart:
+    ms = arm.elapsed_ms
     seconds = ms / 1000
     p50, p95 = np.percentile(ms, (50, 95))
-    failed = int(found.failed.sum())
+    failed = int(arm.failed.sum())
     rows = [
         ("answers", f"{len(ms):,}"),
         ("failed", f"{failed:,}"),
@@ -94,15 +94,15 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         ("p95, ms", number(float(p95))),
         ("slowest, ms", number(float(ms.max()))),
     ]
-    shown = f"{found.rounds} of {found.of_rounds} rounds laid over each other"
+    shown = f"{arm.rounds} of {arm.of_rounds} rounds laid over each other"
     return Chart(
-        title=found.arm,
+        title=arm.arm,
         summary=f"{len(ms):,} answers of {shown}; the slowest took {number(max(seconds))} s.",
         x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
         y=Axis("response time, s", high=slowest / 1000),
         series=(
-            Series("answers", found.seconds.tolist(), seconds.tolist(), draw=DOTS, colour=index),
+            Series("answers", arm.seconds.tolist(), seconds.tolist(), draw="dots", colour=index),
         ),
-        numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
+        numbers=Table(f"pi, {arm.arm}", (Column("what"), *numeric("value")), rows),
         zoom=True,
     )

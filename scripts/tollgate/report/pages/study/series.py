@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -52,13 +53,13 @@ def pi_series(source: Store | Path, blocks: Sequence[Block]) -> tuple[Answers, .
 
 def _arm(arm: str, blocks: Sequence[Block], rows: np.ndarray) -> Answers:
     """rows: int[N, 4] of block, start_ms, elapsed_ms, failed, ascending by block, then start."""
-    numbers = [block.number for block in sorted(blocks, key=lambda it: it.round)]
+    numbers = [block.number for block in sorted(blocks, key=attrgetter("round"))]
     parts = [_since_began(rows[rows[:, 0] == number]) for number in numbers]
     # All rounds that fit, but for the first, which is there in any case.
     shown = max(1, int((np.cumsum([*map(len, parts)]) <= MOST_ANSWERS).sum()))
-    found = np.concatenate(parts[:shown])
-    found = found[np.argsort(found[:, 0], kind="stable")]
-    seconds, elapsed, failed = found[:, 0] / 1000, found[:, 1], found[:, 2] != 0
+    answers = np.concatenate(parts[:shown])
+    answers = answers[np.argsort(answers[:, 0], kind="stable")]
+    seconds, elapsed, failed = answers[:, 0] / 1000, answers[:, 1], answers[:, 2] != 0
     return Answers(arm, seconds, elapsed, failed, shown, len(blocks))
 
 
