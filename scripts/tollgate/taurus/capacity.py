@@ -79,7 +79,6 @@ class Capacity(OwnLoad):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be searched."""
-        super().prepare()
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a trial in which workers are replaced measures something else")
@@ -146,7 +145,6 @@ class Capacity(OwnLoad):
 
     def startup(self) -> None:
         """Start the server that does nothing, once every module is prepared. Raises ToolError."""
-        super().startup()
         if self.idle_port is None:
             return
         for executor in self.engine.provisioning.executors:
@@ -173,7 +171,7 @@ class Capacity(OwnLoad):
                     of = self.passes.get(executor.label)
                     self.searches[executor] = Search(*given, samples, self.log, iteration=of)
                 self.searches[executor].go_on(time.time())
-        return super().check()
+        return False
 
     def position(self, executor: object, _asked_s: float = 0, elapsed_s: float = 0) -> str | None:
         """Where the search stands, for `progress`."""
@@ -182,7 +180,6 @@ class Capacity(OwnLoad):
 
     def post_process(self) -> None:
         """Leave no server behind."""
-        super().post_process()
         if self.idle:
             self.idle.stdout.close()
             end_by_stdin(self.idle)

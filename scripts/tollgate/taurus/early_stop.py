@@ -29,7 +29,6 @@ class EarlyStop(Reporter):
 
     def startup(self) -> None:
         """Know what to judge: what `verdict` has recorded."""
-        super().startup()
         known = under_way(self.engine)
         # The criteria of a share are about the samples of all engines.
         if known.manifest and not known.is_shared:
@@ -52,4 +51,4 @@ class EarlyStop(Reporter):
                 continue
             context.manifest.stopped_by, context.manifest.stopped_at = failed.criterion, time.time()
             raise NormalShutdown
-        return super().check()
+        return False

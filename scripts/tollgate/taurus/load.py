@@ -124,7 +124,6 @@ class Load(Service):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
-        super().prepare()
         with problems_as(TaurusConfigError, "load", UserError):
             where = "modules.load"
             self.wanted = read(LoadSettings, self.settings, where, os.environ, VARIABLES)
@@ -156,7 +155,6 @@ class Load(Service):
 
     def startup(self) -> None:
         """Wait for START_AT, once everything is ready."""
-        super().startup()
         if self.sharing:
             self.sharing.wait(self.log)
 
@@ -164,10 +162,9 @@ class Load(Service):
         """Raises ToolError once an engine is lost."""
         if self.remote:
             self.remote.watch(self.engine)
-        return super().check()
+        return False
 
     def shutdown(self) -> None:
-        super().shutdown()
         if self.remote and self.remote.heartbeat:
             self.remote.heartbeat.end()
 

@@ -45,7 +45,6 @@ class Report(Service):
 
     def prepare(self) -> None:
         """Let reports/latest point here, so that a run can be followed while it goes on."""
-        super().prepare()
         with problems_as(TaurusConfigError, "report", SettingError):
             self.draws = read(ReportSettings, self.settings, "modules.report").dashboards
         run = Path(self.engine.artifacts_dir)
@@ -58,7 +57,6 @@ class Report(Service):
 
     def post_process(self) -> None:
         """Show the verdict, draw the dashboards, and say what to open."""
-        super().post_process()
         run, known = Path(self.engine.artifacts_dir), under_way(self.engine)
         executors = self.engine.provisioning.executors
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}

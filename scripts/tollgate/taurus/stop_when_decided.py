@@ -50,7 +50,6 @@ class StopWhenDecided(Service):
 
     def prepare(self) -> None:
         """Give each execution its budget. Raises TaurusConfigError, one line."""
-        super().prepare()
         # A share has a fixed length: who decides early sees the samples of all engines.
         self.budget_s = None if under_way(self.engine).is_shared else self._wanted().budget
         if self.budget_s is None:
@@ -95,7 +94,6 @@ class StopWhenDecided(Service):
 
     def startup(self) -> None:
         """Know what to look at: what `verdict` has recorded."""
-        super().startup()
         if self.budget_s is None or under_way(self.engine).manifest is None:
             return
         nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
@@ -110,7 +108,7 @@ class StopWhenDecided(Service):
                 planned = decider.context.planned
                 planned.decided_s, planned.decided_lag_s = look.course.looks_s[-1], look.lag_s
                 executor.stop_now()
-        return super().check()
+        return False
 
     def position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """How far an execution is and what of it is open, for `progress`."""

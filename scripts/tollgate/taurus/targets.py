@@ -62,7 +62,6 @@ class Targets(Service):
     def prepare(self) -> None:
         """Know what to start and to ask, and give the plans where that is. Raises TaurusConfigError
         or ToolError, one line, for what can't be run."""
-        super().prepare()
         self.hold()
         with problems_as(ToolError, "targets", pm2.Pm2Error):
             period = period_of(self.settings, os.environ)
@@ -165,7 +164,6 @@ class Targets(Service):
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
-        super().startup()
         if self.reloads:  # as they come, for who judges the samples so far
             under_way(self.engine).manifest.reloads = self.reloads.records
         for executor in self.engine.provisioning.executors:
@@ -185,7 +183,7 @@ class Targets(Service):
             self.watching.read()
         if self.reloads:
             self._reload()
-        return super().check()
+        return False
 
     def _daemon_lives(self) -> None:
         if self.apps and pm2.daemon_pid() != self.daemon:
@@ -217,7 +215,6 @@ class Targets(Service):
 
     def shutdown(self) -> None:
         """Stop the targets as soon as the load is over."""
-        super().shutdown()
         try:
             self._daemon_lives()
         finally:
@@ -225,7 +222,6 @@ class Targets(Service):
 
     def post_process(self) -> None:
         """Stop the targets on the ways out that have no shutdown, and let the next run in."""
-        super().post_process()
         self._stop()
         if self.lock:
             lock.forget()

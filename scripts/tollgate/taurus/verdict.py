@@ -68,7 +68,6 @@ class Verdict(Reporter):
 
     def prepare(self) -> None:
         """Refuse what can't be judged, before any load is sent."""
-        super().prepare()
         executors = self.engine.provisioning.executors
         for executor in executors:
             refusals.require_jmeter_plan(executor)
@@ -155,7 +154,6 @@ class Verdict(Reporter):
 
     def startup(self) -> None:
         """Write run.json, with what the targets have shown since."""
-        super().startup()
         self.manifest = under_way(self.engine).manifest
         for planned in self.manifest.executions:
             planned.notes = under_way(self.engine).executions[planned.name].notes
@@ -175,10 +173,9 @@ class Verdict(Reporter):
             problem = ToolError(room.full(self.folder))
             self.room.give_back()
             raise problem
-        return super().check()
+        return False
 
     def shutdown(self) -> None:
-        super().shutdown()
         self._look_at_clock()
 
     def _look_at_clock(self) -> None:
@@ -195,7 +192,6 @@ class Verdict(Reporter):
 
     def post_process(self) -> None:
         """Seal the run, judge it, and let bzt exit with the verdict's code."""
-        super().post_process()
         if not self.manifest:
             return  # the run was refused, and bzt says why
         # The load is over: a signal now could only take the verdict away, and would leave a run
