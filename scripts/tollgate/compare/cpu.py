@@ -43,13 +43,7 @@ from scipy import special
 from tollgate.base import records
 from tollgate.base.text import format_number
 from tollgate.compare.cpu_times import CpuTimes
-from tollgate.compare.estimates import (
-    FEWEST_BEYOND,
-    FEWEST_BLOCKS,
-    FEWEST_OF_ROW,
-    LogRatio,
-    row_levels,
-)
+from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS, LogRatio, row_levels
 from tollgate.compare.model import (
     ALL_LABELS,
     CPU,
@@ -154,7 +148,7 @@ class _Asked:
         n, size = np.zeros(shape), np.zeros(shape)
         for at, label in enumerate(labels):
             times = [it.elapsed_ms.astype(float) for it in label.requests]
-            levels = row_levels(label.requests, times, usual_ms, FEWEST_OF_ROW)
+            levels = row_levels(label.requests, times, usual_ms)
             rows = [levels[it.row] for it in label.requests]
             middle = np.concatenate(rows).mean() if label.base.total + label.head.total else 0.0
             for side, (it, row) in enumerate(zip(label.requests, rows, strict=True)):

@@ -14,12 +14,12 @@ from dataclasses import field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count
 from tollgate.compare.mix import Mix
+from tollgate.stats.arrays import Floats
 
 #: Milliseconds of a plan's schedule, by the properties that set them: from one arrival to the next,
 #: and from that of the plan's first label to that of its second.
@@ -113,12 +113,7 @@ def rehearsed(usual: Mapping[str, int], is_mix: bool) -> dict[str, int]:
     return {PERIOD: min(max(usual[PERIOD], FASTEST_MS), REHEARSED_MS)}
 
 
-def cost_of_mix(
-    answered: NDArray[np.float64],
-    service_ms: NDArray[np.float64],
-    generator_ms: NDArray[np.float64],
-    mix: Mix,
-) -> Cost:
+def cost_of_mix(answered: Floats, service_ms: Floats, generator_ms: Floats, mix: Mix) -> Cost:
     """By least squares, none of which is below 0. answered: float[W, L], answers of each part of
     the mix in each window of time. The others: float[W], CPU time in it."""
     shares = np.array(mix.weights) / max(1, sum(mix.weights))

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
@@ -37,6 +35,7 @@ from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
 from tollgate.compare.unlike import LabelAnswers, UnlikeAnswers, unlike_answers
+from tollgate.stats.arrays import Ints
 from tollgate.workers.background_cpu import BackgroundCpu
 
 #: How a last look may fail to come to what the run took for decided.
@@ -51,9 +50,9 @@ class LabelCounts:
     both sides, ascending. base, head: int[V], samples of each. failed: of base and of head."""
 
     label: str
-    values_ms: NDArray[np.int64]
-    base: NDArray[np.int64]
-    head: NDArray[np.int64]
+    values_ms: Ints
+    base: Ints
+    head: Ints
     failed: tuple[int, int] = (0, 0)
 
     @property
@@ -68,9 +67,9 @@ class LabelCounts:
 
     @classmethod
     def of(cls, blocks: Blocks) -> LabelCounts:
-        sides = blocks.base, blocks.head
-        sums = (side.counts.sum(axis=0) for side in sides)
-        failed = tuple(int(side.failed.sum()) for side in sides)
+        base, head = blocks.sides
+        failed = int(base.failed.sum()), int(head.failed.sum())
+        sums = base.counts.sum(axis=0), head.counts.sum(axis=0)
         return cls(blocks.label, blocks.values_ms, *sums, failed)
 
 

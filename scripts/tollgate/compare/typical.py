@@ -28,7 +28,6 @@ from tollgate.compare.estimates import (
     FEWEST_BEYOND,
     FEWEST_OF_ROW,
     NO_TIME,
-    Floats,
     LogRatio,
     across,
     by_threads,
@@ -37,6 +36,7 @@ from tollgate.compare.estimates import (
 )
 from tollgate.compare.milliseconds import HALF_MS
 from tollgate.compare.model import TYPICAL, Blocks, Requests
+from tollgate.stats.arrays import Floats
 
 #: Samples of a side that a piece of time should have.
 PER_MEAN = 10

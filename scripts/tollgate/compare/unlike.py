@@ -23,15 +23,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.base.fields import Amount, written
 from tollgate.compare.errors import error_rise
-from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS, FEWEST_OF_ROW
+from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS
 from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.pooled import together
 from tollgate.compare.threads import error_of_threads, joined
+from tollgate.stats.arrays import Flags, Floats
 from tollgate.stats.autocorrelation import error_of_sum
 from tollgate.stats.sequential import nominal_level
 
@@ -121,7 +121,7 @@ def _codes(answers: LabelAnswers, level: float) -> tuple[CodeShares, ...]:
     return tuple(sorted(unlike, key=lambda it: -abs(it.head - it.base)))
 
 
-def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
+def _counted(own: Requests, hit: Flags, seconds: int) -> Side:
     """With answers of one code in the place of failures."""
     ok = None if own.thread is None else ~hit
     requests = replace(own, elapsed_ms=np.zeros(len(hit), np.int64), ok=ok)
@@ -129,7 +129,7 @@ def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
 
 
 def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
-    sides = [*together([answers.sides], FEWEST_OF_ROW)]
+    sides = [*together([answers.sides])]
     if answers.seconds < FEWEST_BLOCKS or min(len(it.row) for it in sides) < FEWEST_BEYOND:
         return _sizes_of_few(answers.sides, level)
     logs = [np.log(np.maximum(it.elapsed_ms, 1)) for it in sides]
@@ -175,7 +175,7 @@ def _sizes_of_few(sides: Sequence[Requests], level: float) -> Sizes | None:
     return sizes if apart >= max(LEAST_BYTES, SIZE * smaller) else None
 
 
-def _every_process(sides: Sequence[Requests], values: Sequence[NDArray]) -> bool:
+def _every_process(sides: Sequence[Requests], values: Sequence[Floats | Flags]) -> bool:
     """Whether the means of all processes of head are beyond those of base's, by CLEAR of how far
     both sides are apart: one process in a state of its own makes a side differ, not its others."""
     processes = 1 + max(int(it.process.max(initial=0)) for it in sides)
