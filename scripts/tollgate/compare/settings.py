@@ -29,7 +29,6 @@ from tollgate.base.settings import (
     read,
 )
 from tollgate.base.urls import Url, read_url
-from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import CPU, METRICS, Answers, GateSettings, Metric
 from tollgate.stats.sequential import LEAST_STEP
@@ -152,9 +151,8 @@ class OfScenario:
 
 def answers_of(name: str, scenario: Mapping[str, object]) -> Answers:
     """Raises SettingError."""
-    answers = scenario.get("answers", None)
-    given = {} if answers is None else {"answers": answers}
-    return read(OfScenario, given, f"scenarios.{name}").answers
+    own = {key: value for key, value in scenario.items() if key == "answers" and value is not None}
+    return read(OfScenario, own, f"scenarios.{name}").answers
 
 
 @dataclass(frozen=True)
@@ -284,18 +282,6 @@ def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, i
 
 def drawn_seed() -> int:
     return 1 + secrets.randbelow(LARGEST_SEED)
-
-
-def schedule_of(
-    script: object, properties: Mapping[str, object]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """pace.usual of the plan at a path that drawn_seeds has read, and what of it properties fix.
-    Raises SettingError."""
-    usual = pace.usual(Path(str(script)).read_text(encoding="utf-8"))
-    try:
-        return usual, pace.fixed(usual, properties)
-    except ValueError as problem:
-        raise SettingError(str(problem)) from None
 
 
 def repeat_command(seeds: Mapping[str, int]) -> str:

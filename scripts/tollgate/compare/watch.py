@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tollgate.compare import samples, words
 from tollgate.compare.decide import next_look_s
@@ -20,31 +20,32 @@ _COARSE = (
 )
 
 
+#: CPU ms by process in each of so many seconds from a moment on, None where not known.
+UsedMs = Callable[[float, int], tuple[tuple[float | None, ...], ...]]
+
+
+@dataclass(eq=False)
 class ComparisonDecider:
     """Decides a comparison at each look, as the verdict will when the run has ended."""
 
-    def __init__(
-        self,
-        record: CompareRecord,
-        labels: Sequence[str],
-        warmup_s: float,
-        lag_s: float,
-        background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None,
-        used_ms: Callable[[float, int], tuple[tuple[float | None, ...], ...]] | None = None,
-    ) -> None:
-        """labels: all that are compared. lag_s: between a look's moment and the look, so that
-        everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. background_cpu: the background CPU load, as
-        BackgroundCpuRecorder.shares has it, and used_ms: that of the processes, as
-        WorkerCpuRecorder.used_ms; None where it is not recorded."""
-        self.record = record
-        self.every_s = record.every_s
-        self.labels = labels
-        self.warmup_s = warmup_s
-        self.lag_s = lag_s
-        self.background_cpu, self.used_ms = background_cpu, used_ms
-        self.gate = record.first_gate
-        self.origin_s = 0.0  # when JMeter began, in seconds since the epoch; 0 for not known
+    record: CompareRecord
+    labels: Sequence[str]
+    """All that are compared."""
+    warmup_s: float
+    lag_s: float
+    """Between a look's moment and the look, so that everything sent until then has been answered or
+    given up, and written down: what is still missing would be what is slow."""
+    background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None
+    """The background CPU load, as BackgroundCpuRecorder.shares; None where it is not recorded."""
+    used_ms: UsedMs | None = None
+    """That of the processes, as WorkerCpuRecorder.used_ms; None where it is not recorded."""
+    origin_s: float = 0.0
+    """When JMeter began, in seconds since the epoch; 0 for not known."""
+    gate: Gate = field(init=False)
+    every_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gate, self.every_s = self.record.first_gate, self.record.every_s
 
     @property
     def is_decided(self) -> bool:
