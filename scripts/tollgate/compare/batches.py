@@ -54,12 +54,12 @@ class Batches:
         return np.searchsorted(self.begins, requests.block, side="right") - 1
 
 
-def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
-    """wanted: samples of a side in each. is_tail: whether pieces are formed by their
+def pieces_of(blocks: Blocks, samples: float, is_tail: bool = False) -> Batches:
+    """samples: of a side in each. is_tail: whether pieces are formed by their
     background CPU load."""
     size = len(blocks.base.n)
     fewest = min(blocks.base.total, blocks.head.total)
-    length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)
+    length = min(max(1, math.ceil(samples * size / fewest)), size // FEWEST_PIECES)
     kind = np.zeros(size, np.int64)
     if is_tail and blocks.background_cpu is not None:
         kind = _kinds(blocks.background_cpu, length)

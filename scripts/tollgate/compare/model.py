@@ -274,8 +274,8 @@ class Blocks:
         """With the blocks in another order: order[i] is the block that comes i-th."""
         place = np.argsort(order)
         sides = (
-            Side(side.counts[order], side.failed[order], it.reordered(place))
-            for side, it in zip(self.sides, self.requests, strict=True)
+            Side(side.counts[order], side.failed[order], requests.reordered(place))
+            for side, requests in zip(self.sides, self.requests, strict=True)
         )
         return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
 

@@ -91,13 +91,13 @@ def usual(plan: str) -> dict[str, int]:
     return {name: int(it) for name, it in found.items()} if int(found.get(PERIOD, 0)) else {}
 
 
-def fixed(usual: Mapping[str, int], given: Mapping[str, object]) -> dict[str, int]:
+def fixed(usual: Mapping[str, int], properties: Mapping[str, object]) -> dict[str, int]:
     """Those that properties set. Raises ValueError, one line."""
-    found = {name: given[name] for name in usual if name in given}
-    for name, value in found.items():
+    own = {name: properties[name] for name in usual if name in properties}
+    for name, value in own.items():
         if not re.fullmatch(r"\d+", str(value)) or (name == PERIOD and not int(str(value))):
             raise ValueError(f"the property {name} is {value!r}: write whole milliseconds")
-    return {name: int(str(value)) for name, value in found.items()}
+    return {name: int(str(value)) for name, value in own.items()}
 
 
 def slowed(usual: Mapping[str, int], slower: tuple[float, float]) -> dict[str, int]:

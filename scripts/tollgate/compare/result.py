@@ -112,11 +112,10 @@ class Comparison:
         """Informational findings that are worse by more than the effect, beyond doubt; CPU time in
         every process of head."""
         effect_of = self.gate.settings.effect_of
-        known = (it for it in self.gate.findings if not it.gates and it.low is not None)
         unsure = {CPU for it in self.spreads if it.metric == CPU and not it.is_slower}
-        return tuple(
-            it for it in known if it.low > effect_of(it.metric, it.base) and it.metric not in unsure
-        )
+        known = [it for it in self.gate.findings if not it.gates and it.low is not None]
+        sure = (it for it in known if it.metric not in unsure)
+        return tuple(it for it in sure if it.low > effect_of(it.metric, it.base))
 
     @property
     def as_usual(self) -> tuple[Finding, ...]:
@@ -155,12 +154,12 @@ class Comparison:
     @cached_property
     def samples(self) -> dict[str, tuple[int, int]]:
         """By label: samples of base and of head; of all labels those that gate."""
-        found = {each.label: each.totals for each in self.counts}
+        totals = {each.label: each.totals for each in self.counts}
         if all(it.label != ALL_LABELS for it in self.gate.findings):
-            return found
-        mine = {it.label for it in self.gating} & found.keys() or found.keys()
-        base, head = (sum(found[label][side] for label in mine) for side in (0, 1))
-        return {ALL_LABELS: (base, head)} | found
+            return totals
+        mine = {it.label for it in self.gating} & totals.keys() or totals.keys()
+        base, head = (sum(totals[label][side] for label in mine) for side in (0, 1))
+        return {ALL_LABELS: (base, head)} | totals
 
     @property
     def mean_rise_us(self) -> float | None:
@@ -173,30 +172,30 @@ class Comparison:
         return 1000 * sum(rise * count for rise, count in rises) / requests if requests else None
 
 
-def compared(record: CompareRecord, found: Compared) -> Comparison:
+def compared(record: CompareRecord, samples: Compared) -> Comparison:
     """The comparison of what was measured, decided anew by the looks that a run takes.
 
-    found: no more seconds than count. Where the run ended itself, that has to come of the same
+    samples: no more seconds than count. Where the run ended itself, that has to come of the same
     looks: there is no other last one.
     """
     ended = record.decided_s is not None
-    gate = judge_blocks(record, found.blocks, found.seconds, live=ended)
-    counts = tuple(LabelCounts.of(each) for each in found.blocks)
+    blocks, seconds = samples.blocks, samples.seconds
+    gate = judge_blocks(record, blocks, seconds, live=ended)
     doubt = _doubt(record, gate) if ended else ""
     gate = close(gate)
     if not gate.findings:
-        labels = [each.label for each in found.blocks]
-        gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
-    pool = all_of(gate, found.blocks)
-    parts = (*([pool] if pool else ()), *found.blocks)
-    spreads = [spread(each, TYPICAL) for each in parts]
-    cpu = record.cpu_times(found.seconds)
-    labels: tuple[LabelCpu, ...] = ()
-    if cpu and found.seconds:
-        spreads.append(cpu_change(found.blocks, cpu).spread)
-        labels = by_label(found.blocks, cpu, gate.findings, record.settings.false_alarm)
-    known = tuple(filter(None, spreads))
-    return Comparison(record, gate, counts, found.seconds, doubt, known, labels)
+        labels = [each.label for each in blocks]
+        gate = _unlooked(gate, labels, f"{seconds} s were measured, too few for a look")
+    pool = all_of(gate, blocks)
+    spreads = [spread(each, TYPICAL) for each in (pool, *blocks) if each]
+    of_labels: tuple[LabelCpu, ...] = ()
+    cpu = record.cpu_times(seconds)
+    if cpu and seconds:
+        spreads.append(cpu_change(blocks, cpu).spread)
+        of_labels = by_label(blocks, cpu, gate.findings, record.settings.false_alarm)
+    counts = tuple(map(LabelCounts.of, blocks))
+    several = tuple(filter(None, spreads))
+    return Comparison(record, gate, counts, seconds, doubt, several, of_labels)
 
 
 def with_answers(comparison: Comparison, answers: Sequence[LabelAnswers]) -> Comparison:
@@ -207,10 +206,10 @@ def with_answers(comparison: Comparison, answers: Sequence[LabelAnswers]) -> Com
     unlike = unlike_answers(answers, fractions)
     labels = {it.label for it in unlike} | ({ALL_LABELS} if unlike else set())
     findings = (
-        replace(it, verdict=PASS, reason=OTHERWISE)
-        if it.verdict == IMPROVED and it.metric != ERRORS and it.label in labels
-        else it
-        for it in gate.findings
+        replace(finding, verdict=PASS, reason=OTHERWISE)
+        if finding.verdict == IMPROVED and finding.metric != ERRORS and finding.label in labels
+        else finding
+        for finding in gate.findings
     )
     return replace(comparison, gate=replace(gate, findings=tuple(findings)), unlike=unlike)
 

@@ -66,13 +66,13 @@ class ComparisonDecider:
     def look(self, store: Store) -> str | None:
         """A line on what was seen."""
         due_s, most_s = self._due_s(), self.record.settings.budget_s + self.lag_s
-        of_coin = self.record.processes, self.record.is_by_thread
-        found = samples.read(store, self.labels, self.warmup_s, most_s, *of_coin)
+        processes, by_thread = self.record.processes, self.record.is_by_thread
+        read = samples.read(store, self.labels, self.warmup_s, most_s, processes, by_thread)
         # JMeter writes in blocks, so that the file may be behind the clock.
-        if found.seconds < due_s + self.lag_s:
+        if read.seconds < due_s + self.lag_s:
             return None
         self.note_cpu(self.origin_s, int(due_s))
-        self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
+        self.gate = judge_blocks(self.record, read.blocks, due_s, live=True)
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
@@ -110,13 +110,13 @@ def look_text(gate: Gate) -> str:
     return f"Compare: {at}: {'; '.join(parts)}"
 
 
-def _text(what: str, finding: Finding, gate: Gate) -> str:
+def _text(state: str, finding: Finding, gate: Gate) -> str:
     if finding.change is None:
-        return f"{what} {words.name(finding)}"
+        return f"{state} {words.name(finding)}"
     effect = gate.settings.effect_of(finding.metric)
     change = words.change(finding, finding.change, effect)
     ends = words.interval(finding, effect)
-    return f"{what} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"
+    return f"{state} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"
 
 
 def _few(texts: Sequence[str]) -> list[str]:
