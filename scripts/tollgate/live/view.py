@@ -232,12 +232,12 @@ def criteria(
     return [Table(caption, columns, rows, "cards")]
 
 
-def _needed(it: CriterionResult) -> str:
+def _needed(result: CriterionResult) -> str:
     """How far an open one is: `412 of 1,300 (32 %)`."""
-    if it.verdict != INCONCLUSIVE or not it.samples_needed:
+    if result.verdict != INCONCLUSIVE or not result.samples_needed:
         return ""
-    share = f"{100 * it.samples / it.samples_needed:.0f} %"
-    return f"{it.samples:,} of {it.samples_needed:,} ({share})"
+    share = f"{100 * result.samples / result.samples_needed:.0f} %"
+    return f"{result.samples:,} of {result.samples_needed:,} ({share})"
 
 
 def comparison(gate: Gate) -> list[Shown]:

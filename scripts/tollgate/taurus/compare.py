@@ -132,9 +132,9 @@ class Compare(OwnLoad):
             repeat = settings.repeat_command(seeds)
             self.log.info("Seeds of this run; for the same again: %s", repeat)
 
-    def _begin(self, name: str, wanted: Answers, setup: CompareSetup, plan: PlanOfSides) -> None:
-        """Record and log what is compared. wanted: of the answers of both sides."""
-        known = CompareRecord(
+    def _begin(self, name: str, same: Answers, setup: CompareSetup, plan: PlanOfSides) -> None:
+        """Record and log what is compared. same: what head may answer."""
+        promise = CompareRecord(
             *self.sides.records,
             execution=name,
             mode="url" if setup.urls else setup.settings.mode,
@@ -144,25 +144,25 @@ class Compare(OwnLoad):
             injected=setup.injected,
             processes=len(self.sides.urls[0]),
             # A bisect asks for times alone.
-            answers="any" if sides.VARIABLE in os.environ else wanted,
+            answers="any" if sides.VARIABLE in os.environ else same,
             is_sided=self.sides.is_sided,
             cpu=None if setup.urls else CpuRecord(),
         )
         if sided := plan.sided:
-            known = replace(
-                known, coin=sided.coin, repeats=sided.repeats, elsewhere=sided.elsewhere
+            promise = replace(
+                promise, coin=sided.coin, repeats=sided.repeats, elsewhere=sided.elsewhere
             )
-        self._write(known)
+        self._write(promise)
         under_way(self.engine).position = self.position
         self.log.info(
             "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
-            known.base.description,
-            known.head.description,
-            "" if setup.urls else f", in {known.mode} mode",
+            promise.base.description,
+            promise.head.description,
+            "" if setup.urls else f", in {promise.mode} mode",
             duration_text(plan.gate.budget_s),
         )
         if sided:
-            self.log.info("Compare: %s", words.coin(known, sided.lasting, sided.threads))
+            self.log.info("Compare: %s", words.coin(promise, sided.lasting, sided.threads))
             for line in sided.remarks:
                 self.log.warning("compare: %s", line)
 
@@ -193,26 +193,26 @@ class Compare(OwnLoad):
     ) -> BuiltSides:
         """Base in a folder of its own, with its packages, and both sides built."""
         provision = packages.provision_of(name, scenario)
-        found = source.revisions(setup.settings.base, provision)
+        revisions = source.revisions(setup.settings.base, provision)
         if not provision.install:
             for folder in packages.locked_folders(source.folder, source.root):
                 packages.check_head_packages(folder)
         self._hold()  # a killed run's check-out may lie there
-        self.log.info("Checking out base %s...", found.base_text)
+        self.log.info("Checking out base %s...", revisions.base_text)
         place = checkout.provide_folder(SUITE, source.root)
         checkout.note(place, BASE)
         base = place / checkout.CHECKOUT
-        checkout.check_out(source.root, found.base, base)
+        checkout.check_out(source.root, revisions.base, base)
         source_of = packages.provide(provision, source.folder, (base, source.root), self.folder)
         packages.build(provision, source.folder, self.folder, "head")
         self.unwritten = git.written(base)
         self.log.info("Base has its packages: %s", source_of)
-        if found.ignored and not provision.build and packages.makes_packages(source.folder):
+        if revisions.ignored and not provision.build and packages.makes_packages(source.folder):
             self.log.warning(
                 "compare: install scripts of package.json ran for base now, and for head when it "
                 "was installed: if they build, name `build` beside the app"
             )
-        return BuiltSides(found, (base, source.root), source.root)
+        return BuiltSides(revisions, (base, source.root), source.root)
 
     def _hold(self) -> None:
         """Keep other runs out until this one has left nothing behind."""

@@ -80,26 +80,26 @@ class Live(Onlooker):
     def startup(self) -> None:
         """Open the page, and print its address. It is no line of the log, which stays with the
         run."""
-        known = under_way(self.engine)
-        if self.is_wanted and known.manifest:
+        run = under_way(self.engine)
+        if self.is_wanted and run.manifest:
             with self.harmless():
-                self._begin(known)
+                self._begin(run)
                 print(f"Live: {self.server.url}", flush=True)
 
-    def _begin(self, known: RunUnderWay) -> None:
+    def _begin(self, run: RunUnderWay) -> None:
         # aiohttp takes a moment to import, from those alone who see a page.
         from tollgate.live.server import LiveServer
 
         self.looks = LatestLooks(Path(self.engine.artifacts_dir) / FILE)
-        decider, follows = self._comparison(), known.remote is None
+        decider, follows = self._comparison(), run.remote is None
         lag_s = decider.lag_s if decider else 0.0
         for executor, context in with_contexts(self.engine):
             planned = context.planned
             samples = LiveSamples(context.plan, planned.warmup, planned.measured, follows, lag_s)
             self.of[executor] = context, samples
             samples_of(self.engine, executor).listen(samples.take, self.warn)
-        began = known.manifest.started[:16].replace("T", " ")
-        page, policy = to_html(readable(known.manifest.kind), began, self._headings())
+        began = run.manifest.started[:16].replace("T", " ")
+        page, policy = to_html(readable(run.manifest.kind), began, self._headings())
         self.server = LiveServer(page, policy)
         self.server.start()
         self._publish("The load begins")

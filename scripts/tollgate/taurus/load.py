@@ -43,20 +43,20 @@ class ModeError(UserError):
 
 
 def chosen_modes(
-    wanted: str, names: Sequence[str], all_s: float, preferred: str
+    mode: str, names: Sequence[str], all_s: float, preferred: str
 ) -> tuple[list[str], str]:
     """(names of the executions to run in their order, why not all of them).
 
-    wanted: MODE: the name of an execution, `both` for all of them, or nothing, which means all
+    mode: MODE: the name of an execution, `both` for all of them, or nothing, which means all
     of them where they take at most BOTH_MODES_S together, and the preferred one where they don't.
     all_s: what they take together. Raises ModeError.
     """
-    if wanted in names:
-        return [wanted], f"MODE={wanted}"
-    if wanted and wanted != BOTH:
-        step = did_you_mean(wanted, [*names, BOTH])
-        raise ModeError(f"MODE is {wanted!r}, which no execution is called: {step}")
-    if wanted == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
+    if mode in names:
+        return [mode], f"MODE={mode}"
+    if mode and mode != BOTH:
+        step = did_you_mean(mode, [*names, BOTH])
+        raise ModeError(f"MODE is {mode!r}, which no execution is called: {step}")
+    if mode == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
         return list(names), ""
     return [preferred], "all modes would take too long for the default; MODE=both runs them"
 
@@ -129,7 +129,7 @@ class Load(Service):
             self.wanted = read(LoadSettings, self.settings, where, os.environ, VARIABLES)
         self.sharing = Sharing.of(self.engine.config, self.wanted.rows, os.environ)
         self.remote = RemoteLoad.of(self.engine.config, self.wanted.rows, os.environ)
-        follows = self.wanted.length is not None
+        run, follows = under_way(self.engine), self.wanted.length is not None
         with problems_as(TaurusConfigError, "load", UserError):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
@@ -141,13 +141,12 @@ class Load(Service):
             for name, count in Counter(each.name for each in chosen).items():
                 if count > 1:
                     raise TaurusConfigError(f"load: two executions are called {name!r}: rename one")
-            known = under_way(self.engine)
             if self.sharing:
-                known.share = self.sharing.give(self.engine, known.executions)
+                run.share = self.sharing.give(self.engine, run.executions)
                 self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
             if self.remote:
-                self.remote.give(self.engine, known.executions, self.log)
-                known.remote = self.remote
+                self.remote.give(self.engine, run.executions, self.log)
+                run.remote = self.remote
         if follows:
             self._announce(chosen)
         elif os.environ.get("SCALE"):
@@ -181,12 +180,12 @@ class Load(Service):
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)
-        given, pauses_s = properties, [0.0]
+        timeouts, pauses_s = properties, [0.0]
         composed = under_way(self.engine).composed
         if composed and composed.parts:
-            given = own_timeouts(composed.plan.read_text(encoding="utf-8")) | properties
+            timeouts = own_timeouts(composed.plan.read_text(encoding="utf-8")) | properties
             pauses_s += [it.pause_s for it in composed.parts.requests]
-        timeout = property_of(given, "response_timeout", RESPONSE_TIMEOUT_MS, where)
+        timeout = property_of(timeouts, "response_timeout", RESPONSE_TIMEOUT_MS, where)
         return _Planned(execution, scenario, properties, timeout / 1000 + max(pauses_s))
 
     def _note_unread(self, planned: _Planned) -> None:
@@ -203,23 +202,24 @@ class Load(Service):
             self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
-        composed, wanted, found = under_way(self.engine).composed, self.wanted, []
+        composed, load = under_way(self.engine).composed, self.wanted
         if composed and composed.parts:
-            forecast = composed.forecast(wanted.forecast)
+            forecast = composed.forecast(load.forecast)
         else:
             targets = {name for each in planned for name in self._targets(each)}
-            forecast = read_forecast(wanted.forecast, targets)
+            forecast = read_forecast(load.forecast, targets)
+        following = []
         for each in planned:
             warmup_s = float(each.properties.get("warmup", 0))
-            steps = load_steps(forecast, wanted.factor, wanted.length, wanted.scale, warmup_s)
+            steps = load_steps(forecast, load.factor, load.length, load.scale, warmup_s)
             measured = steps[-1].to_s - steps[0].from_s
             if measured < SHORTEST_S:
                 raise ShapeError(
-                    f"SCALE={wanted.scale:g} leaves {measured:g} s to measure: "
+                    f"SCALE={load.scale:g} leaves {measured:g} s to measure: "
                     f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
                 )
-            found.append(replace(each, steps=steps))
-        return found
+            following.append(replace(each, steps=steps))
+        return following
 
     def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
@@ -232,13 +232,13 @@ class Load(Service):
 
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
-        wanted = self.wanted.mode
+        mode = self.wanted.mode
         if scenarios.kind_of(self.engine.config) == "compare" or under_way(self.engine).composed:
-            wanted = ""  # MODE is that of the apps, which `compare` or the composition has read
+            mode = ""  # MODE is that of the apps, which `compare` or the composition has read
         named = [each.name for each in planned if not each.is_inline]
         all_s = sum(each.seconds for each in planned)
-        names, why = chosen_modes(wanted, named, all_s, self.wanted.preferred)
-        inline = wanted in ("", BOTH)
+        names, why = chosen_modes(mode, named, all_s, self.wanted.preferred)
+        inline = mode in ("", BOTH)
         kept = [it for it in planned if (inline if it.is_inline else it.name in names)]
         self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
         if why:
@@ -258,11 +258,11 @@ class Load(Service):
             "jmeterengine.force.system.exit": "true",
         }
         planned.scenario.merge({"properties": properties})
-        known, wanted = under_way(self.engine), self.wanted
-        followed = Followed(str(wanted.forecast), wanted.factor, wanted.scale, steps)
-        if known.composed and known.composed.parts:
-            followed = known.composed.followed(followed)
-        known.executions[planned.name].forecast = followed
+        run, load = under_way(self.engine), self.wanted
+        followed = Followed(str(load.forecast), load.factor, load.scale, steps)
+        if run.composed and run.composed.parts:
+            followed = run.composed.followed(followed)
+        run.executions[planned.name].forecast = followed
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)

@@ -62,8 +62,8 @@ class StopWhenDecided(Service):
             )
         executions = executions_of(self.engine.config)
         longest_s = sum([self._give(*each) for each in executions])
-        known = under_way(self.engine)
-        known.position = known.position or self.position
+        run = under_way(self.engine)
+        run.position = run.position or self.position
         if executions:
             names = ", then ".join(name for name, _ in executions)
             text = "%s: each ends once its criteria are decided; at most %s in all"
@@ -77,8 +77,8 @@ class StopWhenDecided(Service):
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,
         as far as is known."""
         config, prepared = self.engine.config, under_way(self.engine).executions[name]
-        given, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
-        least_s = measured = property_of(given, "measured", 0, where)
+        own, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
+        least_s = measured = property_of(own, "measured", 0, where)
         own_length = bool(prepared.forecast) or not measured
         if own_length:
             least_s = property_of(given_properties(config, {}), "measured", LEAST_S, where)
@@ -90,14 +90,14 @@ class StopWhenDecided(Service):
         elif measured:
             length_s = min(budget_s, measured)
         scenario.merge({"properties": properties})
-        return property_of(given, "warmup", 0, where) + length_s + AROUND_S
+        return property_of(own, "warmup", 0, where) + length_s + AROUND_S
 
     def startup(self) -> None:
         """Know what to look at: what `verdict` has recorded."""
         if self.budget_s is None or under_way(self.engine).manifest is None:
             return
         nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
-        self.watches = watches(self, lambda it: it.planned.interim and InterimDecider(it))
+        self.watches = watches(self, lambda own: own.planned.interim and InterimDecider(own))
 
     def check(self) -> bool:
         """End each execution that is decided."""

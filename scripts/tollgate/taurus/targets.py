@@ -143,14 +143,14 @@ class Targets(Service):
                 stdout=out,
                 stderr=err,
             )
-        known = under_way(self.engine)
-        known.watching = self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+        run = under_way(self.engine)
+        run.watching = self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
         try:  # not with services by URL, which may be others or not
             if self.daemon is None:
                 raise LookupError("no PM2 daemon runs")
-            known.background = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
+            run.background = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
             path = output.with_name(WORKER_CPU)
-            known.worker_cpu = WorkerCpuRecorder(path, self.daemon, self.log)
+            run.worker_cpu = WorkerCpuRecorder(path, self.daemon, self.log)
         except (psutil.Error, LookupError) as problem:
             self.log.warning(
                 "targets: the CPU time of workers and others is not known: %s", problem
