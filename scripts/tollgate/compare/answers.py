@@ -48,10 +48,11 @@ class Answer:
     def of(cls, row: Mapping[str, str | None]) -> Answer | None:
         """Of a row of a JTL; None of one that is not whole."""
         try:
-            place = (row["label"], *(int(row[it]) for it in ("coin", "timeStamp", "elapsed")))
+            coin, start_ms, elapsed_ms = (int(row[it]) for it in ("coin", "timeStamp", "elapsed"))
             said = f"{row['responseCode']} {row.get('failureMessage') or row['responseMessage']}"
             url, is_ok = row.get("URL") or "its URL", row["success"] == "true"
-            return cls(*place, is_ok, url, " ".join(said.split()))
+            said = " ".join(said.split())
+            return cls(row["label"], coin, start_ms, elapsed_ms, is_ok, url, said)
         except (KeyError, TypeError, ValueError):
             return None
 

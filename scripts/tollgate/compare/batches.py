@@ -68,10 +68,8 @@ def pieces_of(blocks: Blocks, samples: float, is_tail: bool = False) -> Batches:
         kind, seconds = np.zeros_like(kind), np.array([size, 0, 0])
     many = seconds // length
     firsts = np.cumsum(seconds) - seconds
-    begins = [
-        first + np.arange(n) * own // n for first, own, n in zip(firsts, seconds, many, strict=True)
-    ]
-    begins = np.concatenate(begins)
+    kinds = zip(firsts, seconds, many, strict=True)
+    begins = np.concatenate([first + np.arange(n) * own // n for first, own, n in kinds])
     order = np.argsort(kind, kind="stable")
     middle = np.add.reduceat(order, begins) / np.diff(begins, append=size)
     ordered = blocks if (kind == kind[0]).all() else blocks.reordered(order)

@@ -275,9 +275,9 @@ def _compared(gate: Gate, labels: Sequence[Blocks]) -> dict[Key, _Compared]:
         names = [blocks.label for blocks in labels]
         raise ValueError(f"compare needs labels, each once, not {names}")
     pool = all_of(gate, labels)
-    pairs = [(pool, metric) for metric in OF_ALL] if pool else []
+    pairs: list[tuple[Blocks, str]] = [(pool, metric) for metric in OF_ALL] if pool else []
     pairs += [(blocks, metric) for blocks in labels for metric in OF_LABEL]
-    changes = [
+    changes: list[tuple[Key, MetricChange, SpreadOf]] = [
         ((blocks.label, metric), change_of(blocks, metric), partial(spread, blocks, metric))
         for blocks, metric in pairs
     ]

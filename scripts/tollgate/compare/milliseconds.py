@@ -65,7 +65,7 @@ def doubt_ms(around: Three) -> float:
     below, own, above = (count + 0.5 for count in around)
     bend = abs(math.log(own * own / (below * above)))
     ends = _borders(around)
-    straight = abs(ends[0] - ends[1]) / 8
+    straight = float(abs(ends[0] - ends[1])) / 8
     return min(_MOST_MS, _BEND * bend + _SLOPE * straight**2 + _STEEP * straight**4)
 
 
@@ -106,7 +106,7 @@ def doubt_and_place(side: Side, values_ms: Ints, share: float) -> tuple[float, i
     return doubt_ms(tuple(int(it[0]) for it in around)), int(values_ms[place])
 
 
-def _around(counts: Ints, values_ms: Ints, place: Ints) -> Three:
+def _around(counts: Ints, values_ms: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
     """Samples in the millisecond before that of each place, in its own, and in the next."""
     near = []
     for step in (-1, 1):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
 from pydantic import Field, computed_field
@@ -23,17 +23,17 @@ from tollgate.stats.arrays import Flags, Floats, Ints
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
-ERRORS = "errors"
+ERRORS: Final = "errors"
 #: Share of the answers that take far longer than base's p95 (compare/stalls.py).
-STALLS = "stalls"
+STALLS: Final = "stalls"
 #: What slow answers lose: the mean of times that count as base's median at least (compare/tail.py).
-TAIL = "tail"
+TAIL: Final = "tail"
 #: Metrics that are shares of a label's requests; the others are times.
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
-TYPICAL = "typical"
+TYPICAL: Final = "typical"
 #: CPU time of an answered request, of all labels together (compare/cpu.py).
-CPU = "cpu"
+CPU: Final = "cpu"
 #: What head may answer: anything, or the same as base.
 Answers = Literal["any", "same"]
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "tail", "stalls", "errors", "cpu"]
@@ -273,11 +273,11 @@ class Blocks:
     def reordered(self, order: Ints) -> Blocks:
         """With the blocks in another order: order[i] is the block that comes i-th."""
         place = np.argsort(order)
-        sides = (
+        base, head = (
             Side(side.counts[order], side.failed[order], requests.reordered(place))
             for side, requests in zip(self.sides, self.requests, strict=True)
         )
-        return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
+        return Blocks(self.label, self.values_ms, base, head, repeats=self.repeats)
 
 
 @dataclass(frozen=True)

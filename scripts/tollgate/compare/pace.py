@@ -82,7 +82,7 @@ class Pace:
     @property
     def busy(self) -> float | None:
         """The share of the cores that this pace needs; None where that is not known."""
-        return self.cost and self.cost.total_ms / self.period_ms / self.cores
+        return self.cost.total_ms / self.period_ms / self.cores if self.cost else None
 
 
 def usual(plan: str) -> dict[str, int]:
@@ -117,10 +117,10 @@ def cost_of_mix(answered: Floats, service_ms: Floats, generator_ms: Floats, mix:
     """By least squares, none of which is below 0. answered: float[W, L], answers of each part of
     the mix in each window of time. The others: float[W], CPU time in it."""
     shares = np.array(mix.weights) / max(1, sum(mix.weights))
-    each = [optimize.nnls(answered, it)[0] for it in (service_ms, generator_ms)]
+    service, generator = (optimize.nnls(answered, it)[0] for it in (service_ms, generator_ms))
     names = (it.name for it in mix.parts)
-    by_label = {name: float(ms) for name, ms in zip(names, sum(each), strict=True)}
-    return Cost(*(float(it @ shares) for it in each), by_label)
+    by_label = {name: float(ms) for name, ms in zip(names, service + generator, strict=True)}
+    return Cost(float(service @ shares), float(generator @ shares), by_label)
 
 
 def fitting(

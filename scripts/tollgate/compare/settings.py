@@ -270,7 +270,7 @@ def seeds_of(plan: str) -> list[str]:
     return sorted(set(re.findall(r"\$\{__P\((\w*seed)\b", plan)))
 
 
-def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, int]:
+def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, object]:
     """A seed for each that is not set. script: the plan's path. Raises SettingError."""
     try:
         plan = Path(str(script)).read_text(encoding="utf-8")
@@ -284,6 +284,6 @@ def drawn_seed() -> int:
     return 1 + secrets.randbelow(LARGEST_SEED)
 
 
-def repeat_command(seeds: Mapping[str, int]) -> str:
+def repeat_command(seeds: Mapping[str, object]) -> str:
     """How to have the same arrivals and tosses once more."""
     return " ".join(f"-o modules.jmeter.properties.{name}={it}" for name, it in seeds.items())

@@ -35,7 +35,7 @@ from scipy import special
 from tollgate.compare.errors import at_least
 from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_tell
 from tollgate.compare.model import TAIL, Blocks
-from tollgate.compare.stalls import NO_FIRST, SIDES, at_first, spells
+from tollgate.compare.stalls import NO_FIRST, at_first, spells
 from tollgate.compare.threads import error_of_threads, joined
 from tollgate.stats.arrays import Flags, Floats
 from tollgate.stats.autocorrelation import error_of_steps
@@ -126,14 +126,12 @@ class TailRise:
 def tail_rise(blocks: Blocks, is_tossed: bool = True) -> TailRise:
     """is_tossed: by a fair coin. Of all labels together each has a median of its own."""
     medians = at_first(blocks, 0.5)
-    n = [sum(side(it).total for it, _ in medians) for side in SIDES]
+    n = sum(it.base.total for it, _ in medians), sum(it.head.total for it, _ in medians)
     note = cannot_tell(blocks, TAIL, 2 * FEWEST_BEYOND, is_tossed) or ("" if all(n) else NO_FIRST)
     if note:
         return TailRise(math.nan, note=note)
-    lost = [
-        sum(side(it).counts @ np.maximum(it.values_ms - ms, 0) for it, ms in medians)
-        for side in SIDES
-    ]
+    slower = [(it, np.maximum(it.values_ms - ms, 0)) for it, ms in medians]
+    lost = [sum(it.sides[side].counts @ ms for it, ms in slower) for side in (0, 1)]
     at_medians = sum(it.base.total * ms for it, ms in medians)
     base = float(lost[0].sum() + at_medians) / n[0]
     is_notable = _notable(lost[0] + lost[1], base)

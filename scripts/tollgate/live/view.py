@@ -220,9 +220,9 @@ def criteria(
     if not results and not undecided:
         return []
     if at_s is None:
-        rows = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
+        waiting = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
         columns = [Column("criterion", CODE), Column("verdict", VERDICT)]
-        return [Table(f"{readable(name)}: nothing has been decided yet", columns, rows)]
+        return [Table(f"{readable(name)}: nothing has been decided yet", columns, waiting)]
     table = criteria_table(results, has_looks=True)
     rows = [(*row, _needed(it)) for row, it in zip(table.rows, results, strict=True)]
     columns = [*table.columns, *numeric("samples, of about")]

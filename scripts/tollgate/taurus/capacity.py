@@ -71,7 +71,7 @@ class Capacity(OwnLoad):
 
     def __init__(self) -> None:
         super().__init__()
-        self.idle: subprocess.Popen | None = None
+        self.idle: subprocess.Popen[str] | None = None
         self.idle_port: int | None = None
         self.records: dict[str, CapacityRecord] = {}
         self.passes: dict[str, Iteration] = {}
@@ -181,7 +181,7 @@ class Capacity(OwnLoad):
     def position(self, executor: object, _asked_s: float = 0, elapsed_s: float = 0) -> str | None:
         """Where the search stands, for `progress`."""
         search = self.searches.get(executor)
-        return search and search.position(elapsed_s)
+        return search.position(elapsed_s) if search else None
 
     def post_process(self) -> None:
         """Leave no server behind."""

@@ -134,8 +134,10 @@ class Compare(OwnLoad):
 
     def _begin(self, name: str, same: Answers, setup: CompareSetup, plan: PlanOfSides) -> None:
         """Record and log what is compared. same: what head may answer."""
+        base, head = self.sides.records
         promise = CompareRecord(
-            *self.sides.records,
+            base,
+            head,
             execution=name,
             mode="url" if setup.urls else setup.settings.mode,
             settings=plan.gate,

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 
@@ -141,7 +142,7 @@ class InstalledJMeter(JMeterExecutor):
             aggregator.underlings.remove(self.reader)
         super().startup()
 
-    def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
+    def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen[Any]:
         """Start JMeter in the plan's own folder, with `own_arguments`.
 
         JMeter looks for CSV files and includes beside the plan only where its working directory has
@@ -154,7 +155,7 @@ class InstalledJMeter(JMeterExecutor):
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         if self.remote:
             pairs = pairwise(["", *args])
-            args = [self._remote_file if before == "-G" else it for before, it in pairs]
+            args = [str(self._remote_file) if before == "-G" else it for before, it in pairs]
             self.begins_at = self.remote.begins_at()
             late += self.remote.arguments(self.begins_at)
         return super()._execute(

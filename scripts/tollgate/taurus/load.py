@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
@@ -73,9 +73,9 @@ SHORTEST_S = 10.0
 class _Planned:
     """An execution with the properties of its plan; without steps where it follows no forecast."""
 
-    execution: Mapping
-    scenario: Mapping
-    properties: Mapping
+    execution: Mapping[str, Any]
+    scenario: Mapping[str, Any]
+    properties: Mapping[str, Any]
     drain_s: float
     steps: tuple[LoadStep, ...] = ()
 
@@ -116,11 +116,9 @@ class LoadSettings:
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.wanted = LoadSettings()
-        self.sharing: Sharing | None = None
-        self.remote: RemoteLoad | None = None
+    wanted = LoadSettings()
+    sharing: Sharing | None = None
+    remote: RemoteLoad | None = None
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
@@ -167,7 +165,7 @@ class Load(Service):
         if self.remote and self.remote.heartbeat:
             self.remote.heartbeat.end()
 
-    def _planned(self, execution: Mapping) -> _Planned:
+    def _planned(self, execution: Mapping[str, Any]) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
         scenario = scenarios.scenario_of(self.engine.config, execution)
         properties = scenarios.given_properties(self.engine.config, scenario)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -68,7 +69,8 @@ def rehearse(
     RehearsalError, Pm2Error, OSError."""
     folder = run / FOLDER
     folder.mkdir()
-    samples, properties = folder / "kpi.jtl", {"warmup": WARMUP_S, "measured": 600, **timing}
+    samples = folder / "kpi.jtl"
+    properties: dict[str, object] = {"warmup": WARMUP_S, "measured": 600, **timing}
     # How often a plan of a user's own asks shows in its answers alone.
     length_s = MEASURED_S if sees_cpu or not timing else 0
     if mix:
@@ -111,13 +113,15 @@ def _cost(
     if answered.sum() < FEWEST:
         raise RehearsalError(f"only {answered.sum():.0f} answers in {MEASURED_S} s: see {FOLDER}/")
     spent = np.diff([(it.service_s, it.generator_s) for it in readings], axis=0).T * 1000
+    service_ms, generator_ms = spent
     if mix:
-        return pace.cost_of_mix(answered, *spent, mix)
-    return Cost(*(it.sum() * len(labels) / answered.sum() for it in spent))
+        return pace.cost_of_mix(answered, service_ms, generator_ms, mix)
+    service, generator = (it.sum() * len(labels) / answered.sum() for it in spent)
+    return Cost(service, generator)
 
 
 def _readings(
-    watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen
+    watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen[Any]
 ) -> list[_Reading]:
     until, found = time.monotonic() + seconds, []
     while True:
@@ -135,7 +139,7 @@ def _answers(samples: Path) -> list[Answer]:
         return [it for it in map(Answer.of, csv.DictReader(file)) if it]
 
 
-def _await(samples: Path, load: subprocess.Popen) -> None:
+def _await(samples: Path, load: subprocess.Popen[Any]) -> None:
     """Until JMeter has written of an answer."""
     deadline = time.monotonic() + PATIENCE_S
     while not (samples.is_file() and samples.stat().st_size):
@@ -145,7 +149,7 @@ def _await(samples: Path, load: subprocess.Popen) -> None:
         _sleep(LOOK_AGAIN_S, load)
 
 
-def _sleep(seconds: float, load: subprocess.Popen) -> None:
+def _sleep(seconds: float, load: subprocess.Popen[Any]) -> None:
     time.sleep(seconds)
     if load.poll() is not None:
         raise RehearsalError(f"JMeter ended too early: see {FOLDER}/jmeter.log")

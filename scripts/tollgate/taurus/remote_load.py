@@ -48,6 +48,8 @@ WARNED_MS = 50.0
 _CONTROLLERS = ("jmeterengine.", "user.classpath")
 #: What each engine knows by itself.
 _ITS_OWN = {machine.NUMBER, machine.OF}
+#: What each engine must have, by the path that it is asked for, as hashes by the engines' numbers.
+_Files = dict[str, dict[int, str]]
 
 
 @dataclass
@@ -84,7 +86,7 @@ class RemoteLoad:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
         machine.check_keystore()
-        files: dict[str, dict[int, str]] = {}
+        files: _Files = {}
         for name, scenario in scenarios.executions_of(engine.config):
             self._refuse_loopback(scenario, name)
             self._give(engine, name, scenario, prepared[name], files)
@@ -104,10 +106,9 @@ class RemoteLoad:
                 log.warning("%s: set its clock by NTP", who)
 
     def _give(
-        self, engine: Engine, name: str, scenario: Any, prepared: PreparedExecution, files: dict
+        self, engine: Engine, name: str, scenario: Any, prepared: PreparedExecution, files: _Files
     ) -> None:
-        """files: gets what each engine must have, by the path that it is asked for, as hashes by
-        the engines' numbers."""
+        """files: gets what each engine must have."""
         of = len(self.hosts)
         shares = [Share(number, of) for number in range(1, of + 1)]
         path = scenarios.script_of(scenario)
@@ -218,13 +219,15 @@ class RemoteLoad:
 
     def engines(self) -> list[RemoteEngine]:
         """As run.json has them, by their numbers."""
-        found = []
+        engines = []
+        of, rows = len(self.hosts), self.rows
         for place, answer in enumerate(self.answers):
-            known = {"of": len(self.hosts), "rows": self.rows, "data": {}, "start_at": None}
-            share = ShareRecord(number=place + 1, **known, host=answer.host)
+            share = ShareRecord(
+                number=place + 1, of=of, rows=rows, data={}, start_at=None, host=answer.host
+            )
             parts = {name: parts[place] for name, parts in self.parts.items()}
-            found.append(RemoteEngine(share=share, answer=answer, parts=parts))
-        return found
+            engines.append(RemoteEngine(share=share, answer=answer, parts=parts))
+        return engines
 
     def begins_at(self) -> float:
         """When all are to begin, in seconds since the epoch: the JMeter that drives them starts

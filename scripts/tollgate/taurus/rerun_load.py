@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from tollgate.base.processes import defer_signals, spawn
 from tollgate.base.text import java_escaped, java_property
@@ -26,7 +27,7 @@ def rerun_load(
     samples: Path | None = None,
     jvm_args: str = "",
     **properties: object,
-) -> Iterator[subprocess.Popen]:
+) -> Iterator[subprocess.Popen[Any]]:
     """The same plan once more beside its run, with other properties, for what it makes the service
     do: a process that is ended with the block. samples: where it writes them. jvm_args: in
     addition to those of the run."""

@@ -84,7 +84,7 @@ class StopWhenDecided(Service):
             least_s = property_of(given_properties(config, {}), "measured", LEAST_S, where)
         prepared.interim = InterimSchedule.of(least_s, self.budget_s)
         budget_s = length_s = prepared.interim.budget_s
-        properties = {AUTOFLUSH: "true"}
+        properties: dict[str, object] = {AUTOFLUSH: "true"}
         if not own_length:
             properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
         elif measured:

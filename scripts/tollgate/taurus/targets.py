@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import psutil
 from bzt import TaurusConfigError, ToolError
@@ -48,12 +49,12 @@ class Targets(Service):
     def __init__(self) -> None:
         super().__init__()
         self.wanted: list[pm2.App] = []
-        self.probes: dict[str, probe.Probes] = {}
-        self.elsewhere: list[tuple[str, Url, probe.Probes]] = []
+        self.probes: dict[str, scenarios.Probes] = {}
+        self.elsewhere: list[tuple[str, Url, scenarios.Probes]] = []
         self.apps: list[pm2.App] = []  # those that have been started
         self.daemon: int | None = None
-        self.lock = None
-        self.watcher: subprocess.Popen | None = None
+        self.lock: IO[str] | None = None
+        self.watcher: subprocess.Popen[bytes] | None = None
         self.watching: WatchingCost | None = None
         self.remembered: tuple[list[int], list[str]] = ([], [])
         self.reloads: Reloads | None = None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 #: Of a run, with a folder for each side.
@@ -97,7 +97,7 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Profi
     return [ProfileBlock(base, head) for base, head in zip(*uses.values(), strict=True)]
 
 
-def _add(use: Use, line: Mapping, file: Path, roots: Sequence[Path]) -> None:
+def _add(use: Use, line: Mapping[str, Any], file: Path, roots: Sequence[Path]) -> None:
     """One process's part of a block. A block that a busy process began as it ended has no samples:
     what its answers cost is not known, so they do not count either."""
     profile = json.loads(file.read_text())
@@ -115,7 +115,7 @@ def _scaled(sampled: Stacks, thread_us: float | None) -> Stacks:
     return Counter({stack: us * thread_us / sampled_us for stack, us in sampled.items()})
 
 
-def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
+def stacks(profile: Mapping[str, Any], roots: Sequence[Path]) -> Stacks:
     """Of one .cpuprofile. Raises LookupError, TypeError and ValueError for what is none,
     or has no samples."""
     nodes = {node["id"]: node for node in profile["nodes"]}
@@ -143,7 +143,7 @@ def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
     return taken_us
 
 
-def _frame(call: Mapping, roots: Sequence[Path]) -> Frame:
+def _frame(call: Mapping[str, Any], roots: Sequence[Path]) -> Frame:
     if not call["url"]:
         return Frame(call["functionName"], "", 0)
     return Frame(call["functionName"], _relative(call["url"], roots), call["lineNumber"] + 1)
