@@ -16,12 +16,12 @@ effect of the difference over blocks of time (as in intervals.py; Korn and Graub
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
-from tollgate.compare.estimates import cannot_tell
+from tollgate.compare.estimates import Change, cannot_tell
 from tollgate.compare.model import ERRORS, Blocks
 from tollgate.compare.threads import design_effect
 from tollgate.stats.autocorrelation import error_of_sum
@@ -31,23 +31,18 @@ MOST_FAILED = 0.05
 
 
 @dataclass(frozen=True)
-class ShareRise:
-    """A `Change` of the error rate, or of the share that stalls: value is head - base, both shares
-    of the samples.
+class ShareRise(Change):
+    """Of the error rate, or of the share that stalls: value is head - base, both shares of the
+    samples.
 
     failed, n: of base and of head. deff: the design effect, at least 1. Counts are exact: nothing
-    is coarse. limit_ms: beyond which an answer stalls.
+    is coarse.
     """
 
     failed: tuple[int, int]
     n: tuple[int, int]
     deff: float = math.nan
-    note: str = ""
-    metric: str = ERRORS
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: float | None = None
-    lasting: float = 0.0
+    metric: str = field(default=ERRORS, kw_only=True)
 
     @property
     def base(self) -> float:

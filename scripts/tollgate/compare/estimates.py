@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -72,11 +72,30 @@ NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has 
 
 
 @dataclass(frozen=True)
-class LogRatio:
-    """A `Change` of response times: value is log(head / base), error its standard error, freedom
-    the degrees of freedom of that. NaN and a note where there are too few samples. among: between
-    which whole milliseconds the value lies, for people. lasting: the share of the error that no
-    time takes away."""
+class Change:
+    """How much head differs from base in one metric of a label: what all kinds of it have. Beside
+    that they have base and head, the two values, ms or shares; value, the change; and low and high,
+    each the end of a one-sided interval that misses the truth with probability `level`."""
+
+    _: KW_ONLY
+    metric: str
+    note: str = ""
+    """Why there is no change; empty where there is one."""
+    coarse: float = 0.0
+    """By how much whole milliseconds may falsify the value, either way and however many samples
+    there are; both ends of the interval allow for it."""
+    among: str = ""
+    """Between which of them the values lie, for people."""
+    limit_ms: float | None = None
+    """Beyond which an answer stalls."""
+    lasting: float = 0.0
+    """The share of the error that no time takes away."""
+
+
+@dataclass(frozen=True)
+class LogRatio(Change):
+    """Of response times: value is log(head / base), error its standard error, freedom the degrees
+    of freedom of that. NaN and a note where there are too few samples."""
 
     metric: str
     base: float
@@ -84,11 +103,6 @@ class LogRatio:
     value: float = math.nan
     error: float = math.nan
     freedom: float = math.nan
-    note: str = ""
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: None = None
-    lasting: float = 0.0
 
     def low(self, level: float) -> float:
         return self.value - self._reach(level) - self.coarse

@@ -1,8 +1,8 @@
 """What a comparison is made of: blocks of time, settings, estimates, and what is said of them.
 
 Every arrival was sent to `base` or to `head` by the toss of a fair coin, so both saw the same
-seconds, the same data and the same noise. How much they differ is a change
-(`MetricChange` in compare/change.py).
+seconds, the same data and the same noise. How much they differ is a `Change`
+(compare/estimates.py).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
         limit_ms = limits[0][1]
         of_each = [it.elapsed_ms > limit_ms for it in blocks.requests]
         deff = max(deff, design_effect(blocks.requests, of_each))
-    return ShareRise(failed, n, deff, note, STALLS, limit_ms=limit_ms)
+    return ShareRise(failed, n, deff, note=note, metric=STALLS, limit_ms=limit_ms)
 
 
 def at_first(blocks: Blocks, share: float) -> list[tuple[Blocks, float]]:

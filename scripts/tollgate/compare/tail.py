@@ -27,13 +27,13 @@ at most; so is what lies between. Which seconds are in a spell knows nothing of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
 from tollgate.compare.errors import at_least
-from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_tell
+from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, Change, cannot_tell
 from tollgate.compare.model import TAIL, Blocks
 from tollgate.compare.stalls import NO_FIRST, at_first, spells
 from tollgate.compare.threads import error_of_threads, joined
@@ -51,8 +51,8 @@ _LEAST = -0.99
 
 
 @dataclass(frozen=True)
-class TailRise:
-    """A `Change` of what slow answers lose, on the scale of a log ratio. All is in ms an answer."""
+class TailRise(Change):
+    """Of what slow answers lose, on the scale of a log ratio. All is in ms an answer."""
 
     base: float
     more: float = math.nan
@@ -69,12 +69,7 @@ class TailRise:
     """The standard error of that."""
     calm_freedom: float = 1.0
     """The degrees of freedom of that error."""
-    note: str = ""
-    metric: str = TAIL
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: None = None
-    lasting: float = 0.0
+    metric: str = field(default=TAIL, kw_only=True)
 
     @property
     def head(self) -> float:
