@@ -84,7 +84,7 @@ def test_two_commits_that_are_built_already_are_compared_where_they_lie(
         assert {started[it].script for it in names} == {str(folder / SERVER)}
     assert (made.record.base.revision, made.record.head.revision) == (40 * "1", 40 * "2")
     assert made.record.head.description == "2222222 (main)"
-    assert made.roots == {
+    assert made.sides.roots == {
         "base": [folders[0], folders[0], folders[0]],
         "head": [folders[1], folders[1], folders[0]],
     }

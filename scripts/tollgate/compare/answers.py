@@ -48,10 +48,11 @@ class Answer:
     def of(cls, row: Mapping[str, str | None]) -> Answer | None:
         """Of a row of a JTL; None of one that is not whole."""
         try:
-            place = (row["label"], *(int(row[it]) for it in ("coin", "timeStamp", "elapsed")))
+            coin, start_ms, elapsed_ms = (int(row[it]) for it in ("coin", "timeStamp", "elapsed"))
             said = f"{row['responseCode']} {row.get('failureMessage') or row['responseMessage']}"
             url, is_ok = row.get("URL") or "its URL", row["success"] == "true"
-            return cls(*place, is_ok, url, " ".join(said.split()))
+            said = " ".join(said.split())
+            return cls(row["label"], coin, start_ms, elapsed_ms, is_ok, url, said)
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -96,27 +97,28 @@ def judge(answers: Collection[Answer], labels: Sequence[str]) -> Found:
 def refuse_strays(answers: Iterable[Answer], labels: Collection[str], sides: Sequence[Url]) -> None:
     """Raise AnswersError where a request of these labels went to no process of base or head: of a
     path that is a whole URL, JMeter takes the host from there."""
-    known = {(it.host.lower(), it.port) for it in sides}
-    for it in answers:
-        if it.label in labels and place_of(it.url) not in known:
+    places = {(url.host.lower(), url.port) for url in sides}
+    for answer in answers:
+        if answer.label in labels and place_of(answer.url) not in places:
             raise AnswersError(
-                f"{it.label!r} went to {it.url}, and neither to base nor to head: its path is a "
-                "variable that holds a whole URL: leave the path in it, and write the host into "
-                "Server Name or IP"
+                f"{answer.label!r} went to {answer.url}, and neither to base nor to head: its path "
+                "is a variable that holds a whole URL: leave the path in it, and write the host "
+                "into Server Name or IP"
             )
 
 
 def times(answers: Iterable[Answer], labels: Collection[str]) -> dict[str, Requests]:
-    """The times of the right answers of each label, of both sides together, with their URLs as
-    rows. Of the later half alone: the others came while processes and JMeter warmed up."""
-    found = {}
+    """The times of the right answers of each label that has any, of both sides together, with their
+    URLs as rows. Of the later half alone: the others came while processes and JMeter warmed up."""
+    times = {}
     for label in labels:
         own = [it for it in answers if it.label == label and it.ok]
         own = own[len(own) // 2 :]
         _, row = np.unique([it.url.split("/", 3)[-1] for it in own], return_inverse=True)
-        elapsed_ms = np.array([it.elapsed_ms for it in own], np.int64)
-        found[label] = Requests(np.zeros(len(own), np.int64), row.astype(np.int64), elapsed_ms)
-    return found
+        if own:
+            elapsed_ms = np.array([it.elapsed_ms for it in own], np.int64)
+            times[label] = Requests(np.zeros(len(own), np.int64), row.astype(np.int64), elapsed_ms)
+    return times
 
 
 def _wrong(side: Collection[Answer]) -> Answer | None:

@@ -54,12 +54,12 @@ class Batches:
         return np.searchsorted(self.begins, requests.block, side="right") - 1
 
 
-def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
-    """wanted: samples of a side in each. is_tail: whether pieces are formed by their
+def pieces_of(blocks: Blocks, samples: float, is_tail: bool = False) -> Batches:
+    """samples: of a side in each. is_tail: whether pieces are formed by their
     background CPU load."""
     size = len(blocks.base.n)
     fewest = min(blocks.base.total, blocks.head.total)
-    length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)
+    length = min(max(1, math.ceil(samples * size / fewest)), size // FEWEST_PIECES)
     kind = np.zeros(size, np.int64)
     if is_tail and blocks.background_cpu is not None:
         kind = _kinds(blocks.background_cpu, length)
@@ -68,10 +68,8 @@ def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
         kind, seconds = np.zeros_like(kind), np.array([size, 0, 0])
     many = seconds // length
     firsts = np.cumsum(seconds) - seconds
-    begins = [
-        first + np.arange(n) * own // n for first, own, n in zip(firsts, seconds, many, strict=True)
-    ]
-    begins = np.concatenate(begins)
+    kinds = zip(firsts, seconds, many, strict=True)
+    begins = np.concatenate([first + np.arange(n) * own // n for first, own, n in kinds])
     order = np.argsort(kind, kind="stable")
     middle = np.add.reduceat(order, begins) / np.diff(begins, append=size)
     ordered = blocks if (kind == kind[0]).all() else blocks.reordered(order)

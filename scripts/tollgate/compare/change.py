@@ -11,12 +11,6 @@ from tollgate.compare.stalls import stall_rise
 from tollgate.compare.tail import TailRise, tail_rise
 from tollgate.compare.typical import typical_ratio
 
-#: All have: base, head: the two values, ms or shares. value: the change. note: why there is none,
-#: or "". coarse: by how much whole milliseconds may falsify the value, either way and however many
-#: samples there are; both ends of the interval allow for it. among: between which of them the
-#: values lie, for people. lasting: the share of the error that no time takes away. limit_ms: beyond
-#: which an answer stalls. low, high: the end of a one-sided interval that misses the truth with
-#: probability `level`.
 MetricChange = LogRatio | ShareRise | TailRise
 
 

@@ -43,13 +43,7 @@ from scipy import special
 from tollgate.base import records
 from tollgate.base.text import format_number
 from tollgate.compare.cpu_times import CpuTimes
-from tollgate.compare.estimates import (
-    FEWEST_BEYOND,
-    FEWEST_BLOCKS,
-    FEWEST_OF_ROW,
-    LogRatio,
-    row_levels,
-)
+from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS, LogRatio, row_levels
 from tollgate.compare.model import (
     ALL_LABELS,
     CPU,
@@ -154,16 +148,16 @@ class _Asked:
         n, size = np.zeros(shape), np.zeros(shape)
         for at, label in enumerate(labels):
             times = [it.elapsed_ms.astype(float) for it in label.requests]
-            levels = row_levels(label.requests, times, usual_ms, FEWEST_OF_ROW)
+            levels = row_levels(label.requests, times, usual_ms)
             rows = [levels[it.row] for it in label.requests]
             middle = np.concatenate(rows).mean() if label.base.total + label.head.total else 0.0
-            for side, (it, row) in enumerate(zip(label.requests, rows, strict=True)):
-                process = np.zeros_like(it.block) if it.process is None else it.process
-                place = (side + 2 * process) * seconds + it.block
+            for side, (requests, row) in enumerate(zip(label.requests, rows, strict=True)):
+                process = 0 if requests.process is None else requests.process
+                place = (side + 2 * process) * seconds + requests.block
                 above = np.where(np.isclose(row, middle), 0.0, row - middle)
-                for of, weight in ((n, None), (size, above)):
+                for sums, weight in ((n, None), (size, above)):
                     counts = np.bincount(place, weight, minlength=shape[0] * seconds)
-                    of[:, :, at] += counts.reshape(shape[:2])
+                    sums[:, :, at] += counts.reshape(shape[:2])
         return cls(n, size)
 
     @property
@@ -176,8 +170,8 @@ class _Asked:
         """float[K, B, L']: of labels whose rows differ."""
         return self.size[:, :, self.size.any(axis=(0, 1))]
 
-    def where(self, known: Flags) -> _Asked:
-        return _Asked(self.n[:, known], self.size[:, known])
+    def where(self, seconds: Flags) -> _Asked:
+        return _Asked(self.n[:, seconds], self.size[:, seconds])
 
     def in_pieces(self, begins: Ints) -> _Asked:
         """Seconds added up from each of these to the next."""
@@ -188,25 +182,23 @@ def cpu_change(labels: Sequence[Blocks], cpu: CpuTimes | None) -> CpuChange:
     """Of all requests together; base and head are CPU ms for an answer of what both were asked."""
     if cpu is None:
         return _unknown("the CPU time of the processes was not recorded")
-    known = np.isfinite(cpu.used_ms).all(axis=0)
-    used, processes, seconds = cpu.used_ms[:, known], len(cpu.used_ms) // 2, int(known.sum())
-    asked = _Asked.of(labels, processes).where(known)
-    answers = asked.answers.sum(axis=1)
-    if note := _cannot_tell(cpu, seconds, answers, used):
+    requests, used, note = _measured(labels, cpu)
+    if note:
         return _unknown(note)
-    expected, levels = _levels(asked, used)
+    processes, seconds = len(used) // 2, used.shape[1]
+    expected, levels = _levels(requests, used)
     if min(expected[it::2].sum() for it in (0, 1)) <= 0:
         return _unknown("what was asked does not explain the CPU time")
     base, head = (float(used[it::2].sum() / expected[it::2].sum()) for it in (0, 1))
     added = [
-        (used[it::2] - ratio * expected[it::2]).sum(axis=0) / used[it::2].sum()
-        for it, ratio in enumerate((base, head))
+        (used[side::2] - ratio * expected[side::2]).sum(axis=0) / used[side::2].sum()
+        for side, ratio in enumerate((base, head))
     ]
     steps = max(1, seconds // STEP_S)
     summed = np.bincount(np.arange(seconds) * steps // seconds, added[1] - added[0], steps)
     luck = _luck(levels, cpu.workers)
     error, freedom = joined(error_of_steps(summed, seconds // COSINE_S), luck)
-    middle = float(expected.sum() / answers.sum())
+    middle = float(expected.sum() / requests.n.sum())
     value, lasting = math.log(head / base), luck[0] / error
     change = LogRatio(CPU, base * middle, head * middle, value, error, freedom, lasting=lasting)
     spread = None
@@ -220,10 +212,19 @@ def _unknown(note: str) -> CpuChange:
     return CpuChange(LogRatio(CPU, math.nan, math.nan, note=note))
 
 
-def _cannot_tell(cpu: CpuTimes, seconds: int, answers: Floats, used: Floats) -> str:
+def _measured(labels: Sequence[Blocks], cpu: CpuTimes) -> tuple[_Asked, Floats, str]:
+    """(what was asked in the seconds that are known, CPU ms by process in them, why they say
+    nothing)"""
+    is_known = np.isfinite(cpu.used_ms).all(axis=0)
+    used = cpu.used_ms[:, is_known]
+    requests = _Asked.of(labels, len(used) // 2).where(is_known)
+    return requests, used, _cannot_tell(cpu, requests.answers.sum(axis=1), used)
+
+
+def _cannot_tell(cpu: CpuTimes, answers: Floats, used: Floats) -> str:
     if cpu.doubt:
         return cpu.doubt
-    measured = cpu.used_ms.shape[1]
+    seconds, measured = used.shape[1], cpu.used_ms.shape[1]
     least = max(FEWEST_BLOCKS, math.ceil(LEAST_KNOWN * measured))
     if seconds < least:
         return f"the CPU time of {seconds} of {measured} s is known, {least} s are needed"
@@ -235,20 +236,20 @@ def _cannot_tell(cpu: CpuTimes, seconds: int, answers: Floats, used: Floats) -> 
     return ""
 
 
-def _levels(asked: _Asked, used: Floats) -> tuple[Floats, Floats]:
+def _levels(requests: _Asked, used: Floats) -> tuple[Floats, Floats]:
     """(float[K, B]: the CPU ms that what was asked costs by a regression over all processes;
     float[K]: the logarithm of used over expected of each process, NaN with too few answers). Of few
     seconds with many labels the costs are those of all answers alike: else they would explain, by
     chance, a part of what head takes more."""
-    ones, answers = np.ones((*used.shape, 1)), asked.answers[:, :, None]
-    for known in ([asked.n, asked.sized], [asked.n], [answers]):
-        given = np.concatenate([ones, *known], axis=2)
-        if used.size >= _SECONDS_PER_COST * given.shape[2]:
+    n, ones, answers = requests.n, np.ones((*used.shape, 1)), requests.answers
+    for costly in ([n, requests.sized], [n], [answers[:, :, None]]):
+        terms = np.concatenate([ones, *costly], axis=2)
+        if used.size >= _SECONDS_PER_COST * terms.shape[2]:
             break
-    cost, *_ = np.linalg.lstsq(given.reshape(-1, given.shape[2]), used.ravel(), rcond=None)
-    expected = given @ cost
+    cost, *_ = np.linalg.lstsq(terms.reshape(-1, terms.shape[2]), used.ravel(), rcond=None)
+    expected = terms @ cost
     sums, sums_expected = used.sum(axis=1), expected.sum(axis=1)
-    is_known = (asked.answers.sum(axis=1) >= FEWEST_OF_PROCESS) & (sums > 0) & (sums_expected > 0)
+    is_known = (answers.sum(axis=1) >= FEWEST_OF_PROCESS) & (sums > 0) & (sums_expected > 0)
     levels = np.full(len(used), np.nan)
     levels[is_known] = np.log(sums[is_known] / sums_expected[is_known])
     return expected, levels
@@ -271,36 +272,32 @@ def by_label(
 ) -> tuple[LabelCpu, ...]:
     """What a request of each label takes more; empty where too little is known. findings: of the
     comparison. level: how often an interval of any label may miss, both ends together."""
-    known = np.isfinite(cpu.used_ms).all(axis=0)
-    used, seconds = cpu.used_ms[:, known], int(known.sum())
-    asked = _Asked.of(labels, len(used) // 2).where(known)
-    if _cannot_tell(cpu, seconds, asked.answers.sum(axis=1), used):
-        return ()
-    kept = [at for at in range(len(labels)) if asked.n[:, :, at].sum() >= 2 * FEWEST_BEYOND]
-    if not kept:
+    requests, used, note = _measured(labels, cpu)
+    kept = [at for at in range(len(labels)) if requests.n[:, :, at].sum() >= 2 * FEWEST_BEYOND]
+    if note or not kept:
         return ()
     labels = [labels[at] for at in kept]
-    length = _length_s(labels)
+    length, seconds = _length_s(labels), used.shape[1]
     begins = np.arange(0, max(1, seconds // length)) * length
-    pieces = _Asked(asked.n[:, :, kept], asked.size[:, :, kept]).in_pieces(begins)
-    found = _costs(pieces, np.add.reduceat(used, begins, axis=1), np.diff(begins, append=seconds))
-    if found is None:
+    pieces = _Asked(requests.n[:, :, kept], requests.size[:, :, kept]).in_pieces(begins)
+    fit = _costs(pieces, np.add.reduceat(used, begins, axis=1), np.diff(begins, append=seconds))
+    if fit is None:
         return ()
-    cost, covariance, freedom = found
-    luck, luck_freedom = _luck(_levels(asked, used)[1], cpu.workers)
-    rises, made = _rises(findings), []
+    cost, covariance, freedom = fit
+    luck, luck_freedom = _luck(_levels(requests, used)[1], cpu.workers)
+    rises, by_label = _rises(findings), []
     for at, label in enumerate(labels):
         base, head = cost[[1 + at, 1 + len(labels) + at]]
         apart = np.zeros(len(cost))
         apart[[1 + at, 1 + len(labels) + at]] = -1, 1
         parts = (apart @ covariance @ apart) ** 0.5, luck * max(base, head, 0)
-        error, of = joined((parts[0], freedom), (parts[1], luck_freedom))
-        half = -float(special.stdtrit(of, level / 2 / len(labels))) * error
+        error, of_error = joined((parts[0], freedom), (parts[1], luck_freedom))
+        half = -float(special.stdtrit(of_error, level / 2 / len(labels))) * error
         change, rise = float(head - base), rises.get(label.label)
         ends = change - half, change + half
         outcome = _outcome(*ends, rise)
-        made.append(LabelCpu(label.label, float(base), change, *ends, rise, outcome))
-    return tuple(made)
+        by_label.append(LabelCpu(label.label, float(base), change, *ends, rise, outcome))
+    return tuple(by_label)
 
 
 def _length_s(labels: Sequence[Blocks]) -> int:
@@ -309,13 +306,14 @@ def _length_s(labels: Sequence[Blocks]) -> int:
     return max(_PIECE_S, math.ceil(_LONGER * max(means, default=0.0) / 1000))
 
 
-def _costs(asked: _Asked, used: Floats, lengths: Ints) -> tuple[Floats, Floats, float] | None:
+def _costs(requests: _Asked, used: Floats, lengths: Ints) -> tuple[Floats, Floats, float] | None:
     """(CPU ms of a second, of an answer by label in base, of one in head, and of a millisecond of
     its row's level by label; their covariance; degrees of freedom). None of too few pieces."""
     is_head = (np.arange(len(used)) % 2 == 1)[:, None, None]
     idle = np.broadcast_to(lengths[None, :, None], (*used.shape, 1))
-    given = np.concatenate([idle, asked.n * ~is_head, asked.n * is_head, asked.sized], axis=2)
-    flat, values = given.reshape(-1, given.shape[2]), used.ravel()
+    n = requests.n
+    terms = np.concatenate([idle, n * ~is_head, n * is_head, requests.sized], axis=2)
+    flat, values = terms.reshape(-1, terms.shape[2]), used.ravel()
     rows, costs = flat.shape
     if rows < _ROWS_PER_COST * costs or np.linalg.matrix_rank(flat) < costs:
         return None
@@ -330,15 +328,15 @@ def _rises(findings: Iterable[Finding]) -> dict[str, float]:
     """By label whose times have failed, by how many ms head's answers take longer: of the same
     request or at the middle where that failed, else in the mean."""
     of_label: dict[str, dict[str, Finding]] = {}
-    for it in findings:
-        of_label.setdefault(it.label, {})[it.metric] = it
-    found = {}
+    for finding in findings:
+        of_label.setdefault(finding.label, {})[finding.metric] = finding
+    rises = {}
     for label, own in of_label.items():
         failed = [it for it in (TYPICAL, *PERCENTILES) if it in own and own[it].verdict == FAIL]
         rise = own.get(failed[0] if failed and failed[0] in (TYPICAL, "p50") else "mean")
         if failed and rise and rise.base is not None and rise.head is not None:
-            found[label] = rise.head - rise.base
-    return found
+            rises[label] = rise.head - rise.base
+    return rises
 
 
 def _outcome(low: float, high: float, rise: float | None) -> str:

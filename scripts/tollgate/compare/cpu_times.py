@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tollgate.stats.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +16,7 @@ class CpuTimes:
     coin's numbers: side + 2 * process. NaN where it is not known. workers: of PM2 that each of them
     is the sum of, several in cluster mode. doubt: why they say nothing of a change; else empty."""
 
-    used_ms: NDArray[np.float64]
+    used_ms: Floats
     workers: int = 1
     doubt: str = ""
 

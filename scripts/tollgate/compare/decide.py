@@ -81,25 +81,27 @@ from tollgate.compare.tail import FEW_TIMES, UNSURE, TailRise
 from tollgate.stats.holm import holm
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
+Key = tuple[str, str]
+#: Computes how much the processes of each side differ in a metric.
+SpreadOf = Callable[[], ProcessSpread | None]
+
 # An extrapolation to more than so many times the samples is no figure.
 _FAR = 20.0
 
 
-def measured(
-    key: tuple[str, str], change: MetricChange, low_level: float, miss_level: float
-) -> Finding:
+def measured(key: Key, change: MetricChange, low_level: float, miss_level: float) -> Finding:
     """The finding without a decision. Levels: of the low and of the high end."""
     base, head = (None if math.isnan(it) else it for it in (change.base, change.head))
-    found = Finding(*key, False, INFORMATIONAL, change.note, base, head, limit_ms=change.limit_ms)
+    finding = Finding(*key, False, INFORMATIONAL, change.note, base, head, limit_ms=change.limit_ms)
     if change.note:
-        return found
+        return finding
     ends = (change.value, change.low(low_level), change.high(miss_level))
     value, least, most = (as_share(key[1], it) for it in ends)
-    return replace(found, change=value, low=least, high=most)
+    return replace(finding, change=value, low=least, high=most)
 
 
 def decided(
-    found: Finding,
+    finding: Finding,
     change: MetricChange,
     low_level: float,
     miss_level: float,
@@ -108,76 +110,72 @@ def decided(
 ) -> Finding:
     """The finding of a metric that gates. Levels: as of `measured`. at_s: when this look was."""
     if change.note:
-        return replace(found, verdict=OPEN, reason=f"cannot tell: {change.note}")
-    effect = settings.change(found.metric, change.base)
+        return replace(finding, verdict=OPEN, reason=f"cannot tell: {change.note}")
+    effect = settings.change(finding.metric, change.base)
     enough = settings.fail_from * effect
     value, least, most = change.value, change.low(low_level), change.high(miss_level)
     if change.high(low_level) < 0 and value <= -enough:
-        return replace(found, verdict=IMPROVED, reason="better beyond doubt", at_s=at_s)
+        return replace(finding, verdict=IMPROVED, reason="better beyond doubt", at_s=at_s)
     if most < effect:
-        reason = f"a rise of {amount(found.metric, effect)} is ruled out"
-        return replace(found, verdict=PASS, reason=reason, at_s=at_s)
+        reason = f"a rise of {amount(finding.metric, effect)} is ruled out"
+        return replace(finding, verdict=PASS, reason=reason, at_s=at_s)
     if least > 0 and value >= enough:
-        return replace(found, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
-    coarse = change.coarse
-    down, up = value - coarse - least, most - value - coarse
-    within = effect - coarse, max(enough, coarse)
-    times = _times_longer(value, (down, up), within, coarse, change.lasting**2)
+        return replace(finding, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
+    times = _times_longer(change, (least, most), effect, enough)
     more_s = max(1.0, at_s * (times - 1)) if times <= _FAR else None
     # Without coarse times, and the luck of processes, any estimate can be decided on.
     is_coarse = math.isinf(times) and not change.lasting
     reason = _too_coarse(change, effect) if is_coarse else _too_few(times)
-    return replace(found, verdict=OPEN, reason=reason, more_s=more_s, is_coarse=is_coarse)
+    return replace(finding, verdict=OPEN, reason=reason, more_s=more_s, is_coarse=is_coarse)
 
 
-def shared(found: Finding, spread_of: Callable[[], ProcessSpread | None]) -> Finding:
+def shared(finding: Finding, spread_of: SpreadOf) -> Finding:
     """The finding after a question to the processes, whether all of them bear it out."""
-    if found.verdict not in (FAIL, IMPROVED) or (spread_ := spread_of()) is None:
-        return found
-    if found.verdict == FAIL and not spread_.is_slower:
+    if finding.verdict not in (FAIL, IMPROVED) or (spread_ := spread_of()) is None:
+        return finding
+    if finding.verdict == FAIL and not spread_.is_slower:
         reason = f"worse, but not every process of head is slower than every one of base: {spread_}"
-        return replace(found, verdict=OPEN, reason=reason, at_s=None)
-    if found.verdict == IMPROVED and not spread_.is_faster:
-        return replace(found, verdict=PASS, reason=f"better, but not in every process: {spread_}")
-    return found
+        return replace(finding, verdict=OPEN, reason=reason, at_s=None)
+    if finding.verdict == IMPROVED and not spread_.is_faster:
+        return replace(finding, verdict=PASS, reason=f"better, but not in every process: {spread_}")
+    return finding
 
 
-def usual(
-    found: Finding, change: MetricChange, spread_of: Callable[[], ProcessSpread | None], at_s: float
-) -> Finding:
+def usual(finding: Finding, change: MetricChange, spread_of: SpreadOf, at_s: float) -> Finding:
     """The finding of tail after a question to base, whether it loses as much now and then."""
-    if found.verdict != OPEN or not isinstance(change, TailRise) or change.note:
-        return found
+    if finding.verdict != OPEN or not isinstance(change, TailRise) or change.note:
+        return finding
     is_usual = change.times_usual < 1 and change.low(UNSURE) <= 0
     if not is_usual and change.times_usual < FEW_TIMES and (each := spread_of()):
         is_usual = not each.is_slower
     if not is_usual:
-        return found
+        return finding
     reason = "of the size of what base itself loses in its slowest seconds"
-    return replace(found, verdict=PASS, reason=reason, at_s=at_s, more_s=None)
+    return replace(finding, verdict=PASS, reason=reason, at_s=at_s, more_s=None)
 
 
 def _times_longer(
-    value: float,
-    reach: tuple[float, float],
-    within: tuple[float, float],
-    coarse: float,
-    lasting: float,
+    change: MetricChange, ends: tuple[float, float], effect: float, enough: float
 ) -> float:
     """How many times as many samples would decide, were the estimate to stay as it is.
 
-    reach: how far chance alone makes the interval reach below and above the estimate. within:
-    below which estimate a metric can pass, and above which it can fail. lasting: the share of the
-    variance that more samples don't take away.
+    ends: of the interval. effect: below which a metric can pass. enough: from which it can fail.
     """
+    value, coarse = change.value, change.coarse
+    # Of the variance, what more samples don't take away.
+    lasting = change.lasting**2
 
-    def times(reached: float, distance: float) -> float:
-        left = (distance / reached) ** 2 - lasting if reached else math.inf
+    def times(reach: float, distance: float) -> float:
+        """reach: how far chance alone makes the interval reach from the estimate."""
+        left = (distance / reach) ** 2 - lasting if reach else math.inf
         return (1 - lasting) / left if left > 0 else math.inf
 
-    passing = times(reach[1], within[0] - value) if value < within[0] else math.inf
-    can_fail = value >= within[1] and value > coarse
-    return min(passing, times(reach[0], value - coarse) if can_fail else math.inf)
+    to_pass = to_fail = math.inf
+    if value < effect - coarse:
+        to_pass = times(ends[1] - value - coarse, effect - coarse - value)
+    if value >= enough and value > coarse:
+        to_fail = times(value - coarse - ends[0], value - coarse)
+    return min(to_pass, to_fail)
 
 
 def _too_few(times: float) -> str:
@@ -218,8 +216,6 @@ def amount(metric: str, change: float) -> str:
     return f"{as_share(metric, change) * 100:.1f} %"
 
 
-Key = tuple[str, str]
-
 #: What a metric takes of the error, beside 1 of any other (the weights of Holm 1979). Each spell of
 #: head alone halves the odds of stalls and tail, so that three or four more make up for a tenth; a
 #: rise of a response time would be found later in every run.
@@ -242,8 +238,7 @@ class _Compared:
     change: MetricChange
     unlike: str
     """Why base and head did unlike work for it, which is noted at the change; empty for alike."""
-    spread: Callable[[], ProcessSpread | None]
-    """Computes how much the processes of each side differ in it."""
+    spread: SpreadOf
 
 
 def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
@@ -280,9 +275,9 @@ def _compared(gate: Gate, labels: Sequence[Blocks]) -> dict[Key, _Compared]:
         names = [blocks.label for blocks in labels]
         raise ValueError(f"compare needs labels, each once, not {names}")
     pool = all_of(gate, labels)
-    pairs = [(pool, metric) for metric in OF_ALL] if pool else []
+    pairs: list[tuple[Blocks, str]] = [(pool, metric) for metric in OF_ALL] if pool else []
     pairs += [(blocks, metric) for blocks in labels for metric in OF_LABEL]
-    changes = [
+    changes: list[tuple[Key, MetricChange, SpreadOf]] = [
         ((blocks.label, metric), change_of(blocks, metric), partial(spread, blocks, metric))
         for blocks, metric in pairs
     ]
@@ -340,13 +335,13 @@ def close(gate: Gate) -> Gate:
     return replace(gate, findings=tuple(_closed(it, gate.foretold) for it in gate.findings))
 
 
-def _closed(found: Finding, foretold: frozenset[Key]) -> Finding:
-    if found.verdict != OPEN:
-        return found
-    if found.key not in foretold:
-        return replace(found, verdict=INCONCLUSIVE)
+def _closed(finding: Finding, foretold: frozenset[Key]) -> Finding:
+    if finding.verdict != OPEN:
+        return finding
+    if finding.key not in foretold:
+        return replace(finding, verdict=INCONCLUSIVE)
     reason = "too rare or too short, as was known before the load"
-    return replace(found, verdict=INFORMATIONAL, reason=reason, more_s=None)
+    return replace(finding, verdict=INFORMATIONAL, reason=reason, more_s=None)
 
 
 def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float | None:

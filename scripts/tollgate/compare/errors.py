@@ -16,13 +16,12 @@ effect of the difference over blocks of time (as in intervals.py; Korn and Graub
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from tollgate.compare.estimates import cannot_tell
+from tollgate.compare.estimates import Change, cannot_tell
 from tollgate.compare.model import ERRORS, Blocks
 from tollgate.compare.threads import design_effect
 from tollgate.stats.autocorrelation import error_of_sum
@@ -32,23 +31,18 @@ MOST_FAILED = 0.05
 
 
 @dataclass(frozen=True)
-class ShareRise:
-    """A `Change` of the error rate, or of the share that stalls: value is head - base, both shares
-    of the samples.
+class ShareRise(Change):
+    """Of the error rate, or of the share that stalls: value is head - base, both shares of the
+    samples.
 
     failed, n: of base and of head. deff: the design effect, at least 1. Counts are exact: nothing
-    is coarse. limit_ms: beyond which an answer stalls.
+    is coarse.
     """
 
     failed: tuple[int, int]
     n: tuple[int, int]
     deff: float = math.nan
-    note: str = ""
-    metric: str = ERRORS
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: float | None = None
-    lasting: float = 0.0
+    metric: str = field(default=ERRORS, kw_only=True)
 
     @property
     def base(self) -> float:
@@ -78,14 +72,14 @@ class ShareRise:
 
 def error_rise(blocks: Blocks) -> ShareRise:
     """The difference of error rates, with a note instead of bounds where too little was seen."""
-    sides = (blocks.base, blocks.head)
-    failed = tuple(int(side.failed.sum()) for side in sides)
-    n = tuple(side.total for side in sides)
+    failed = int(blocks.base.failed.sum()), int(blocks.head.failed.sum())
+    n = blocks.base.total, blocks.head.total
     if note := cannot_tell(blocks, ERRORS, 1):
         return ShareRise(failed, n, note=note)
     deff = _design_effect(blocks, failed, n)
-    if all(it.ok is not None for it in blocks.requests):
-        deff = max(deff, design_effect(blocks.requests, [~it.ok for it in blocks.requests]))
+    wrong = [~side.ok for side in blocks.requests if side.ok is not None]
+    if len(wrong) == 2:
+        deff = max(deff, design_effect(blocks.requests, wrong))
     return ShareRise(failed, n, deff)
 
 
@@ -110,10 +104,11 @@ def _design_effect(blocks: Blocks, failed: tuple[int, ...], n: tuple[int, ...]) 
     independent = float((rates * (1 - rates) / n).sum())
     if not independent:
         return 1.0
-    apart: NDArray[np.float64] = np.zeros(len(blocks.base.n))
-    for side, rate, size, sign in zip((blocks.base, blocks.head), rates, n, (-1, 1), strict=True):
-        apart += sign * (side.failed - rate * side.n) / size
-    error, _ = error_of_sum(apart)
+    base, head = (
+        (side.failed - rate * side.n) / size
+        for side, rate, size in zip(blocks.sides, rates, n, strict=True)
+    )
+    error, _ = error_of_sum(head - base)
     return max(1.0, error**2 / independent)
 
 

@@ -40,21 +40,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.compare.batches import FEWEST_PIECES, Batches, pieces_of
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, Blocks, Requests
 from tollgate.compare.threads import error_of_threads, joined
+from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 from tollgate.stats.trimmed import trimmed_mean
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # With fewer blocks of time there is no telling what a block is worth.
 FEWEST_BLOCKS = 20
@@ -75,11 +72,30 @@ NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has 
 
 
 @dataclass(frozen=True)
-class LogRatio:
-    """A `Change` of response times: value is log(head / base), error its standard error, freedom
-    the degrees of freedom of that. NaN and a note where there are too few samples. among: between
-    which whole milliseconds the value lies, for people. lasting: the share of the error that no
-    time takes away."""
+class Change:
+    """How much head differs from base in one metric of a label: what all kinds of it have. Beside
+    that they have base and head, the two values, ms or shares; value, the change; and low and high,
+    each the end of a one-sided interval that misses the truth with probability `level`."""
+
+    _: KW_ONLY
+    metric: str
+    note: str = ""
+    """Why there is no change; empty where there is one."""
+    coarse: float = 0.0
+    """By how much whole milliseconds may falsify the value, either way and however many samples
+    there are; both ends of the interval allow for it."""
+    among: str = ""
+    """Between which of them the values lie, for people."""
+    limit_ms: float | None = None
+    """Beyond which an answer stalls."""
+    lasting: float = 0.0
+    """The share of the error that no time takes away."""
+
+
+@dataclass(frozen=True)
+class LogRatio(Change):
+    """Of response times: value is log(head / base), error its standard error, freedom the degrees
+    of freedom of that. NaN and a note where there are too few samples."""
 
     metric: str
     base: float
@@ -87,11 +103,6 @@ class LogRatio:
     value: float = math.nan
     error: float = math.nan
     freedom: float = math.nan
-    note: str = ""
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: None = None
-    lasting: float = 0.0
 
     def low(self, level: float) -> float:
         return self.value - self._reach(level) - self.coarse
@@ -108,16 +119,16 @@ def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> Log
     fair coin, in which case a side that has too few samples has lost some."""
     share, values_ms = PERCENTILES[metric] / 100, blocks.values_ms
     beyond = min(share, 1 - share)
-    base, head = (percentile(side, values_ms, share) for side in (blocks.base, blocks.head))
+    base, head = (percentile(side, values_ms, share) for side in blocks.sides)
     if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond), is_tossed):
         return LogRatio(metric, base, head, note=note)
     pieces = pieces_of(blocks, PER_PIECE / beyond, is_tail=share > 1 / 2)
     levels = [
-        np.log(percentiles(side, values_ms, share, pieces.begins))
-        for side in (pieces.blocks.base, pieces.blocks.head)
+        np.log(percentiles(side, values_ms, share, pieces.begins)) for side in pieces.blocks.sides
     ]
     change = levels[1] - levels[0] + _of_rows(pieces, share, levels)
-    ratio = by_threads(blocks, across(pieces, metric, change, levels), _beyond(blocks, share))
+    ratio = across(pieces, metric, change, levels)
+    ratio = by_threads(blocks, ratio, lambda: _beyond(blocks, share))
     base_doubt_ms, base_ms = doubt_and_place(blocks.base, values_ms, share)
     head_doubt_ms, head_ms = doubt_and_place(blocks.head, values_ms, share)
     among = f"{min(base_ms, head_ms)} to {max(base_ms, head_ms) + 1} ms"
@@ -126,19 +137,17 @@ def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> Log
 
 def mean_ratio(blocks: Blocks) -> LogRatio:
     """Of the mean of all samples."""
-    sides = (blocks.base, blocks.head)
-    sums = [side.counts @ blocks.values_ms for side in sides]
+    sums = [side.counts @ blocks.values_ms for side in blocks.sides]
     base, head = means = [
         float(total.sum()) / side.total if side.total else math.nan
-        for side, total in zip(sides, sums, strict=True)
+        for side, total in zip(blocks.sides, sums, strict=True)
     ]
-    if note := cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND):
-        return LogRatio("mean", base, head, note=note)
-    if not (base and head):
-        return LogRatio("mean", base, head, note=NO_TIME)
+    note = cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND)
+    if note or not (base and head):
+        return LogRatio("mean", base, head, note=note or NO_TIME)
     errors = [
         (total - mean * side.n) / (side.total * mean)
-        for side, total, mean in zip(sides, sums, means, strict=True)
+        for side, total, mean in zip(blocks.sides, sums, means, strict=True)
     ]
     error, freedom = error_of_sum(errors[1] - errors[0])
     ratio = LogRatio("mean", base, head, math.log(head / base), error, freedom)
@@ -166,19 +175,18 @@ def unfair(base: int, head: int, repeats: float | None = 1.0) -> str:
 def across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
     """The log ratio across pieces. change: float[P], NaN where a side of one has no sample; levels:
     the same of the logarithms of base and head."""
-    known = np.isfinite(change)
-    if known.sum() < FEWEST_PIECES:
+    has_both = np.isfinite(change)
+    if (count := has_both.sum()) < FEWEST_PIECES:
         base, head = (math.exp(np.nanmedian(level)) for level in levels)
-        counted = f"{known.sum()} pieces of time with samples of both sides"
-        note = f"{counted}, {FEWEST_PIECES} are needed"
+        note = f"{count} pieces of time with samples of both sides, {FEWEST_PIECES} are needed"
         return LogRatio(metric, base, head, note=note)
-    known = pieces.in_time[known[pieces.in_time]]
-    weight = pieces.weight[known]
-    value, influences = trimmed_mean(change[known], weight)
-    base, head = (math.exp(trimmed_mean(level[known], weight)[0]) for level in levels)
+    places = pieces.in_time[has_both[pieces.in_time]]
+    weight = pieces.weight[places]
+    value, influences = trimmed_mean(change[places], weight)
+    base, head = (math.exp(trimmed_mean(level[places], weight)[0]) for level in levels)
     seconds, size = len(pieces.blocks.base.n), len(change)
     steps = max(1, min(size, seconds // STEP_S))
-    step = np.argsort(pieces.in_time)[known] * steps // size
+    step = np.argsort(pieces.in_time)[places] * steps // size
     summed = np.bincount(step, influences, minlength=steps)
     error, freedom = error_of_steps(summed, seconds // COSINE_S)
     return LogRatio(metric, base, head, value, error, freedom)
@@ -194,19 +202,15 @@ def by_threads(blocks: Blocks, ratio: LogRatio, influences: Callable[[], list[Fl
     return replace(ratio, error=error, freedom=freedom)
 
 
-def _beyond(blocks: Blocks, share: float) -> Callable[[], list[Floats]]:
+def _beyond(blocks: Blocks, share: float) -> list[Floats]:
     """The influences on a percentile's logarithm: by how much more or less of a thread's requests
     lie beyond it than of its side's."""
-
-    def influences() -> list[Floats]:
-        slope = _slope(blocks, share, np.zeros(1, np.int64))
-        both = []
-        for side, requests in zip((blocks.base, blocks.head), blocks.requests, strict=True):
-            at_ms = percentile(side, blocks.values_ms, share)
-            below = np.clip(at_ms - requests.elapsed_ms + HALF_MS, 0, 1)
-            both.append((below.mean() - below) * slope)
-        return both
-
+    slope = _slope(blocks, share, np.zeros(1, np.int64))
+    influences = []
+    for side, requests in zip(blocks.sides, blocks.requests, strict=True):
+        at_ms = percentile(side, blocks.values_ms, share)
+        below = np.clip(at_ms - requests.elapsed_ms + HALF_MS, 0, 1)
+        influences.append((below.mean() - below) * slope)
     return influences
 
 
@@ -231,7 +235,7 @@ def _slope(blocks: Blocks, share: float, begins: Ints) -> float:
     """By how much a percentile's logarithm grows with its share, within a piece of time."""
     wide = _SLOPE * min(share, 1 - share)
     slopes = []
-    for side in (blocks.base, blocks.head):
+    for side in blocks.sides:
         low_ms = percentiles(side, blocks.values_ms, share - wide, begins)
         high_ms = percentiles(side, blocks.values_ms, share + wide, begins)
         slopes.append(np.log(high_ms / low_ms) / (2 * wide))

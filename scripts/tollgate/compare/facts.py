@@ -53,22 +53,24 @@ def labels_of(plan: Plan, uncompared: Collection[str] = ()) -> tuple[str, ...]:
 def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
     """Why the plan's labels can't be compared, one line each."""
     labels = labels_of(plan, record.uncompared)
-    found = [
+    problems = [
         f"the plan {plan.path.name} makes up labels such as {each.text!r} as it runs, and what is "
         "compared must be known before: give its samplers names without variables"
         for each in plan.sampler_labels
         if each.pattern
     ]
-    found += [
+    problems += [
         f"the Transaction Controller {each.text!r} generates a parent sample, which can't be "
         "compared: untick 'Generate parent sample', so that its samplers are"
         for each in plan.parent_labels
     ]
     unknown = [label for label in record.settings.labels if label not in labels]
     if unknown:
-        known = ", ".join(labels)
-        found.append(f"compare: labels: the plan has no {', '.join(unknown)}: it has {known}")
-    return found
+        all_of_plan = ", ".join(labels)
+        problems.append(
+            f"compare: labels: the plan has no {', '.join(unknown)}: it has {all_of_plan}"
+        )
+    return problems
 
 
 def due_s(planned: Execution, record: CompareRecord | None) -> float | None:
@@ -93,15 +95,11 @@ def measured_s(record: CompareRecord, planned: Execution, cut_s: float | None) -
     ended_s = until_s(planned, record, cut_s)
     length_s = math.inf if ended_s is None else max(0.0, ended_s - planned.warmup)
     if cut_s is not None and record.decided_s is None:  # a run that decides has waited for them
-        length_s = max(0.0, length_s - _lag_s(planned))
+        try:
+            length_s = max(0.0, length_s - lag_s(planned.properties))
+        except SettingError as problem:
+            raise ManifestError(f"{NAME} can't be read: {planned.name}: {problem}") from None
     return min(length_s, record.settings.budget_s, planned.measured or math.inf)
-
-
-def _lag_s(planned: Execution) -> float:
-    try:
-        return lag_s(planned.properties)
-    except SettingError as problem:
-        raise ManifestError(f"{NAME} can't be read: {planned.name}: {problem}") from None
 
 
 def gather(
@@ -111,12 +109,12 @@ def gather(
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
     labels = labels_of(plan, record.uncompared)
-    of_coin = record.processes, record.is_by_thread
-    found = samples.read(store, labels, planned.warmup, length_s, *of_coin)
-    comparison = compared(record, found)
+    by_thread = record.is_by_thread
+    read = samples.read(store, labels, planned.warmup, length_s, record.processes, by_thread)
+    comparison = compared(record, read)
     if not comparison.gate.looks_s:
         return comparison
-    began_ms = found.origin_ms + round(1000 * planned.warmup)
+    began_ms = read.origin_ms + round(1000 * planned.warmup)
     seconds = int(comparison.gate.looks_s[-1])
-    answers = samples.read_answers(store, labels, began_ms, seconds, record.is_by_thread)
+    answers = samples.read_answers(store, labels, began_ms, seconds, by_thread)
     return with_answers(comparison, answers)

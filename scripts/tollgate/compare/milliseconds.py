@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.compare.model import Side
 from tollgate.stats.arrays import Floats, Ints
@@ -66,14 +65,15 @@ def doubt_ms(around: Three) -> float:
     below, own, above = (count + 0.5 for count in around)
     bend = abs(math.log(own * own / (below * above)))
     ends = _borders(around)
-    straight = abs(ends[0] - ends[1]) / 8
+    straight = float(abs(ends[0] - ends[1])) / 8
     return min(_MOST_MS, _BEND * bend + _SLOPE * straight**2 + _STEEP * straight**4)
 
 
 def _borders(around: Three) -> tuple[Floats, Floats]:
     """The density where the millisecond begins and where it ends, in units of its own."""
     below, own, above = around
-    return tuple(np.minimum(_STEEPEST, np.sqrt(np.divide(it, own))) for it in (below, above))
+    begin, end = (np.minimum(_STEEPEST, np.sqrt(np.divide(it, own))) for it in (below, above))
+    return begin, end
 
 
 def percentile(side: Side, values_ms: Ints, share: float) -> float:
@@ -106,7 +106,7 @@ def doubt_and_place(side: Side, values_ms: Ints, share: float) -> tuple[float, i
     return doubt_ms(tuple(int(it[0]) for it in around)), int(values_ms[place])
 
 
-def _around(counts: Ints, values_ms: Ints, place: NDArray) -> Three:
+def _around(counts: Ints, values_ms: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
     """Samples in the millisecond before that of each place, in its own, and in the next."""
     near = []
     for step in (-1, 1):

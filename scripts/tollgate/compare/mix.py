@@ -108,8 +108,8 @@ def rehearsed(mix: Mix, period_ms: int, warmup_s: float, seconds: float) -> dict
 def mix_of(plan: Plan, text: str) -> Mix | None:
     """What a plan mixes, by the sequence that it has itself; None where it mixes nothing. text: the
     plan's own. Raises ValueError where the sequence has places that the plan has not."""
-    found = re.search(rf"\$\{{__P\({PROPERTY},(\d+)\)\}}", text)
-    if found is None:
+    default = re.search(rf"\$\{{__P\({PROPERTY},(\d+)\)\}}", text)
+    if default is None:
         return None
     parts: dict[Controller, list[str]] = {}
     for sampler in (it for group in plan.groups for it in group.samplers):
@@ -117,9 +117,9 @@ def mix_of(plan: Plan, text: str) -> Mix | None:
         if _SWITCH in around[:-1]:
             part = sampler.controllers[around.index(_SWITCH) + 1]
             parts.setdefault(part, []).extend([sampler.label.text] * sampler.leaves_a_row)
-    asked = parts_of(found[1])
-    if max(asked) >= len(parts):
-        raise ValueError(f"the property {PROPERTY} names place {max(asked)} of {len(parts)}")
-    weights = slots([asked.count(place) for place in range(len(parts))])
-    made = (Part(it.name, tuple(dict.fromkeys(labels))) for it, labels in parts.items())
-    return Mix(tuple(made), tuple(weights))
+    places = parts_of(default[1])
+    if max(places) >= len(parts):
+        raise ValueError(f"the property {PROPERTY} names place {max(places)} of {len(parts)}")
+    weights = slots([places.count(place) for place in range(len(parts))])
+    in_order = (Part(it.name, tuple(dict.fromkeys(labels))) for it, labels in parts.items())
+    return Mix(tuple(in_order), tuple(weights))

@@ -1,8 +1,8 @@
 """What a comparison is made of: blocks of time, settings, estimates, and what is said of them.
 
 Every arrival was sent to `base` or to `head` by the toss of a fair coin, so both saw the same
-seconds, the same data and the same noise. How much they differ is a change
-(`Change` in compare/decide.py).
+seconds, the same data and the same noise. How much they differ is a `Change`
+(compare/estimates.py).
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, computed_field
 
 from tollgate.base import records
 from tollgate.base.fields import WRITTEN, Interval, Positive, Unwritten, ends
 from tollgate.compare.cpu_times import CpuTimes
+from tollgate.stats.arrays import Flags, Floats, Ints
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
-ERRORS = "errors"
+ERRORS: Final = "errors"
 #: Share of the answers that take far longer than base's p95 (compare/stalls.py).
-STALLS = "stalls"
+STALLS: Final = "stalls"
 #: What slow answers lose: the mean of times that count as base's median at least (compare/tail.py).
-TAIL = "tail"
+TAIL: Final = "tail"
 #: Metrics that are shares of a label's requests; the others are times.
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
-TYPICAL = "typical"
+TYPICAL: Final = "typical"
 #: CPU time of an answered request, of all labels together (compare/cpu.py).
-CPU = "cpu"
+CPU: Final = "cpu"
 #: What head may answer: anything, or the same as base.
 Answers = Literal["any", "same"]
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "tail", "stalls", "errors", "cpu"]
@@ -128,25 +128,25 @@ class Requests:
     thread, ok: who sent it, and whether it was answered rightly; known where the coin is that of a
     thread. code: which of the response codes it had; known where answers are compared."""
 
-    block: NDArray[np.int64]
-    row: NDArray[np.int64]
-    elapsed_ms: NDArray[np.int64]
-    process: NDArray[np.int64] | None = None
-    thread: NDArray[np.int64] | None = None
-    ok: NDArray[np.bool_] | None = None
-    code: NDArray[np.int64] | None = None
+    block: Ints
+    row: Ints
+    elapsed_ms: Ints
+    process: Ints | None = None
+    thread: Ints | None = None
+    ok: Flags | None = None
+    code: Ints | None = None
 
     def first(self, blocks: int) -> Requests:
         """Those of the first so many blocks alone."""
         return self.where(slice(np.searchsorted(self.block, blocks)))
 
-    def reordered(self, place: NDArray[np.int64]) -> Requests:
+    def reordered(self, place: Ints) -> Requests:
         """With the blocks in another order: place[i] is where the i-th block comes."""
         at = place[self.block]
         order = np.argsort(at, kind="stable")
         return replace(self.where(order), block=at[order])
 
-    def where(self, which: slice | NDArray) -> Requests:
+    def where(self, which: slice | Ints | Flags) -> Requests:
         """Some of them, in the same order."""
         columns = (getattr(self, it.name) for it in fields(self))
         return Requests(*(None if it is None else it[which] for it in columns))
@@ -160,14 +160,12 @@ class Side:
     known: the same samples with their rows, None where the rows are unknown.
     """
 
-    counts: NDArray[np.int64]
-    failed: NDArray[np.int64]
+    counts: Ints
+    failed: Ints
     known: Requests | None = None
 
     @classmethod
-    def of(
-        cls, requests: Requests, values_ms: NDArray[np.int64], failed: NDArray[np.int64]
-    ) -> Side:
+    def of(cls, requests: Requests, values_ms: Ints, failed: Ints) -> Side:
         """From single samples, each of whose times is one of the values."""
         counts = np.zeros((len(failed), len(values_ms)), np.int64)
         place = np.searchsorted(values_ms, requests.elapsed_ms)
@@ -175,19 +173,19 @@ class Side:
         return cls(counts, failed, requests)
 
     @cached_property
-    def upto(self) -> NDArray[np.int64]:
+    def upto(self) -> Ints:
         """int[B, V + 1]: how many samples of each block are below the v-th value."""
         upto = np.zeros((self.counts.shape[0], self.counts.shape[1] + 1), np.int64)
         np.cumsum(self.counts, axis=1, out=upto[:, 1:])
         return upto
 
     @cached_property
-    def below(self) -> NDArray[np.int64]:
+    def below(self) -> Ints:
         """int[V + 1]: the same of all blocks together."""
         return self.upto.sum(axis=0)
 
     @property
-    def n(self) -> NDArray[np.int64]:
+    def n(self) -> Ints:
         """int[B]: samples by block."""
         return self.upto[:, -1]
 
@@ -213,19 +211,23 @@ class Blocks:
     where it is not known."""
 
     label: str
-    values_ms: NDArray[np.int64]
+    values_ms: Ints
     base: Side
     head: Side
-    background_cpu: NDArray[np.float64] | None = None
+    background_cpu: Floats | None = None
     repeats: float | None = 1.0
     parts: tuple[Blocks, ...] = ()
     cpu: CpuTimes | None = None
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.base, self.head
 
     @cached_property
     def requests(self) -> tuple[Requests, Requests]:
         """Of base and of head; all of one row where the rows are unknown."""
         if self.base.known is None or self.head.known is None:
-            return tuple(map(self._without_rows, (self.base, self.head)))
+            return self._without_rows(self.base), self._without_rows(self.head)
         return self.base.known, self.head.known
 
     def _without_rows(self, side: Side) -> Requests:
@@ -249,30 +251,33 @@ class Blocks:
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
-        background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
-        sides = (it.first(blocks) for it in (self.base, self.head))
-        parts = tuple(it.first(blocks) for it in self.parts)
-        cpu = self.cpu and self.cpu.first(blocks)
-        return Blocks(self.label, self.values_ms, *sides, background_cpu, self.repeats, parts, cpu)
+        return replace(
+            self,
+            base=self.base.first(blocks),
+            head=self.head.first(blocks),
+            background_cpu=None if self.background_cpu is None else self.background_cpu[:blocks],
+            parts=tuple(it.first(blocks) for it in self.parts),
+            cpu=self.cpu and self.cpu.first(blocks),
+        )
 
     def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those
         behind, it is 0. Nothing is known where `background_cpu` is empty."""
         if not len(background_cpu):
             return self
-        known = np.zeros(len(self.base.n))
-        given = np.nan_to_num(np.array(background_cpu[: len(known)], np.float64))
-        known[: len(given)] = given
-        return replace(self, background_cpu=known)
+        taken = np.zeros(len(self.base.n))
+        recorded = np.nan_to_num(np.array(background_cpu[: len(taken)], np.float64))
+        taken[: len(recorded)] = recorded
+        return replace(self, background_cpu=taken)
 
-    def reordered(self, order: NDArray[np.int64]) -> Blocks:
+    def reordered(self, order: Ints) -> Blocks:
         """With the blocks in another order: order[i] is the block that comes i-th."""
         place = np.argsort(order)
-        sides = (
-            Side(side.counts[order], side.failed[order], it.reordered(place))
-            for side, it in zip((self.base, self.head), self.requests, strict=True)
+        base, head = (
+            Side(side.counts[order], side.failed[order], requests.reordered(place))
+            for side, requests in zip(self.sides, self.requests, strict=True)
         )
-        return Blocks(self.label, self.values_ms, *sides, repeats=self.repeats)
+        return Blocks(self.label, self.values_ms, base, head, repeats=self.repeats)
 
 
 @dataclass(frozen=True)

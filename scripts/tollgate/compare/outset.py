@@ -3,14 +3,15 @@ and what it will probably find. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.compare import answers, mix, pace, words
+from tollgate.compare import answers, mix, words
 from tollgate.compare.answers import AnswersError, Rehearsal
 from tollgate.compare.mix import Mix
-from tollgate.compare.model import ALL_LABELS, CPU
-from tollgate.compare.pace import Pace
+from tollgate.compare.model import ALL_LABELS, CPU, Requests
+from tollgate.compare.pace import MEASURED, PERIOD, UNKNOWN, Pace, fitting
 from tollgate.compare.pooled import together
 from tollgate.compare.power import REHEARSED_OF_ROW, Power, power_of
 from tollgate.compare.record import CompareRecord
@@ -18,14 +19,18 @@ from tollgate.compare.record import CompareRecord
 
 @dataclass(frozen=True)
 class Schedule:
-    """labels: that the plan has. found: what it mixes, None of one with rates of its own. usual,
-    fixed: its period and lag, and what of them properties set. seed: of the sequence of a mix."""
+    """What a plan sends when."""
 
     labels: Sequence[str]
-    found: Mix | None
+    """That it has."""
+    mix: Mix | None
+    """None of one with rates of its own."""
     usual: Mapping[str, int]
+    """Its period and lag."""
     fixed: Mapping[str, int]
+    """What of them properties set."""
     seed: int = 1
+    """Of the sequence of a mix."""
 
 
 @dataclass(frozen=True)
@@ -39,59 +44,56 @@ class Outset:
 
 
 def set_out(
-    record: CompareRecord, of: Schedule, seen: Rehearsal, cores: int, share: float
+    record: CompareRecord, schedule: Schedule, seen: Rehearsal, cores: int, share: float
 ) -> Outset:
     """cores: that the run can use, and of these the share that it may need. Raises AnswersError
     where nothing is left to compare, or CPU time is to decide that says nothing."""
-    judged = answers.judge(seen.answers, of.labels)
-    record, kept = _without_new(record, of, judged.left_out)
+    judged = answers.judge(seen.answers, schedule.labels)
+    record, kept = _without_new(record, schedule, judged.left_out)
     if CPU in record.settings.gates and record.cpu_doubt:
         raise AnswersError(f"modules.compare.gates names cpu, but {record.cpu_doubt}: leave it out")
     warnings = [*judged.broken]
     if record.left_out:
         warnings.append(words.left_out(record.left_out))
-    if not of.usual:
-        return Outset(
-            record, {}, warnings, [*words.power(_power_by_answers(record, of.labels, seen))]
-        )
-    found, properties = _pace(of, seen, cores, share)
+    if not schedule.usual:
+        power = _power_by_answers(record, schedule.labels, seen)
+        return Outset(record, {}, warnings, [*words.power(power)])
+    pace, properties = _pace(schedule, seen, cores, share)
     if kept:
-        properties[mix.PROPERTY] = mix.sequence(kept.weights, of.seed)
-    record = replace(record, pace=found)
-    record = replace(record, power=_power(record, of.labels, kept, seen))
-    known = record.power
-    lines = [words.pace(found, record.weights), *words.power(known), *words.undecidable(known)]
-    return Outset(record, properties, warnings, lines)
+        properties[mix.PROPERTY] = mix.sequence(kept.weights, schedule.seed)
+    power = _power(record, schedule.labels, pace, kept, seen)
+    lines = [words.pace(pace, record.weights), *words.power(power), *words.undecidable(power)]
+    return Outset(replace(record, pace=pace, power=power), properties, warnings, lines)
 
 
 def _without_new(
-    record: CompareRecord, of: Schedule, new: Sequence[str]
+    record: CompareRecord, schedule: Schedule, new: Sequence[str]
 ) -> tuple[CompareRecord, Mix | None]:
     """Without labels that base does not know, and what comes with them in an arrival."""
-    parts = of.found.parts_with(new) if of.found else ()
+    parts = schedule.mix.parts_with(new) if schedule.mix else ()
     left_out = {*new, *(label for it in parts for label in it.labels)}
-    chosen = record.settings.labels or of.labels
+    chosen = record.settings.labels or schedule.labels
     if chosen and left_out.issuperset(chosen):
         raise AnswersError(f"base answers none of {', '.join(chosen)}: nothing is left to compare")
-    record = replace(record, left_out=tuple(it for it in of.labels if it in left_out))
-    if not of.found:
+    record = replace(record, left_out=tuple(it for it in schedule.labels if it in left_out))
+    if not schedule.mix:
         return record, None
-    kept = of.found.without([it.name for it in parts])
+    kept = schedule.mix.without([it.name for it in parts])
     weights = {it.name: n for it, n in zip(kept.parts, kept.weights, strict=True)}
     return replace(record, weights=weights), kept
 
 
 def _pace(
-    of: Schedule, seen: Rehearsal, cores: int, share: float
+    schedule: Schedule, seen: Rehearsal, cores: int, share: float
 ) -> tuple[Pace, dict[str, object]]:
-    found = Pace.of(of.usual, of.fixed, cores, share)
-    if seen.problem and not of.fixed:
-        found = replace(found, why=pace.UNKNOWN)
+    usual, fixed = schedule.usual, schedule.fixed
+    pace = Pace.of(usual, fixed, cores, share)
+    if seen.problem and not fixed:
+        pace = replace(pace, why=UNKNOWN)
     if not seen.cost:
-        return found, {}
-    given = pace.fitting(of.usual, seen.cost, cores, share, is_mix=of.found is not None)
-    period_ms = given[pace.PERIOD]
-    return replace(found, period_ms=period_ms, why=pace.MEASURED, cost=seen.cost), {**given}
+        return pace, {}
+    fits = fitting(usual, seen.cost, cores, share, is_mix=schedule.mix is not None)
+    return replace(pace, period_ms=fits[PERIOD], why=MEASURED, cost=seen.cost), {**fits}
 
 
 def _power_by_answers(
@@ -104,30 +106,29 @@ def _power_by_answers(
     if record.is_by_thread or not ends_ms:
         return ()
     half_ms, last_ms = ends_ms[len(ends_ms) // 2], ends_ms[-1]
-    budget_ms = 1000 * record.settings.budget_s
-    times = {it: own for it, own in answers.times(seen.answers, labels).items() if len(own.row)}
-    asked = {
-        label: int(
-            sum(it.label == label and it.end_ms > half_ms for it in seen.answers)
-            * (budget_ms / max(1, last_ms - half_ms) / 2)
-        )
-        for label in times
-    }
-    looks = record.first_s, record.every_s
-    return power_of(record.settings, times, asked, record.processes, looks)
+    times = 1000 * record.settings.budget_s / max(1, last_ms - half_ms) / 2
+    later = Counter(it.label for it in seen.answers if it.end_ms > half_ms)
+    known = answers.times(seen.answers, labels)
+    return _power_of(record, known, {label: int(later[label] * times) for label in known})
 
 
 def _power(
-    record: CompareRecord, labels: Sequence[str], kept: Mix | None, seen: Rehearsal
+    record: CompareRecord, labels: Sequence[str], pace: Pace, kept: Mix | None, seen: Rehearsal
 ) -> tuple[Power, ...]:
-    settings, compared = record.settings, [it for it in labels if it not in record.left_out]
-    times = {it: own for it, own in answers.times(seen.answers, compared).items() if len(own.row)}
-    arrivals = 1000 * settings.budget_s / record.pace.period_ms / 2
-    asked = {it: int(arrivals * (kept.share(it) if kept else 1)) for it in times}
+    settings = record.settings
+    times = answers.times(seen.answers, [it for it in labels if it not in record.left_out])
+    arrivals = 1000 * settings.budget_s / pace.period_ms / 2
+    requests = {it: int(arrivals * (kept.share(it) if kept else 1)) for it in times}
     chosen = [it for it in times if it in (settings.labels or times)]
     if kept and len(chosen) > 1:
         (pool,) = together([[times[it]] for it in chosen], REHEARSED_OF_ROW)
         times = {ALL_LABELS: pool} | times
-        asked[ALL_LABELS] = sum(asked[it] for it in chosen)
+        requests[ALL_LABELS] = sum(requests[it] for it in chosen)
+    return _power_of(record, times, requests)
+
+
+def _power_of(
+    record: CompareRecord, times: Mapping[str, Requests], requests: Mapping[str, int]
+) -> tuple[Power, ...]:
     looks = record.first_s, record.every_s
-    return power_of(settings, times, asked, record.processes, looks)
+    return power_of(record.settings, times, requests, record.processes, looks)

@@ -1,15 +1,23 @@
-"""A user's own plan in a comparison, in place of one that Tollgate makes."""
+"""The plan of a comparison: one that Tollgate makes, or a user's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tollgate.base.settings import SettingError, plain_property
 from tollgate.base.urls import Url
+from tollgate.compare import pace
 from tollgate.compare.model import GateSettings
-from tollgate.compare.settings import OWN_TIMEOUTS_MS, CompareSetup, drawn_seed, lag_s
+from tollgate.compare.settings import (
+    OWN_TIMEOUTS_MS,
+    TIMEOUTS_MS,
+    CompareSetup,
+    drawn_seed,
+    lag_s,
+    own_timeouts,
+)
 from tollgate.plan import sided
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
@@ -21,18 +29,38 @@ FOLDER = "sides"
 
 
 @dataclass(frozen=True)
-class OwnPlanCompared:
-    """A user's own plan as it goes to both sides."""
+class PlanOfSides:
+    """A plan as it goes to both sides."""
 
-    copy: Path
-    """What JMeter runs."""
-    sided: Sided
     gate: GateSettings
     """With the labels that are compared, and no more time than the plan sends for."""
     properties: dict[str, object]
-    """That the copy needs beside those of the sides."""
-    ends_s: float
+    """That it needs beside those of the sides."""
+    lag_s: float
+    """From when something was sent until it is answered or given up, and written down."""
+    usual: dict[str, int] = field(default_factory=dict)
+    """Its period and lag; empty for a user's own."""
+    fixed: dict[str, int] = field(default_factory=dict)
+    """What of them properties set."""
+    copy: Path | None = None
+    """What JMeter runs of a user's own, and the following of it."""
+    sided: Sided | None = None
+    ends_s: float | None = None
     """After how many seconds its load is to end."""
+
+
+def send_as_it_is(plan: str, properties: Mapping[str, object], setup: CompareSetup) -> PlanOfSides:
+    """A plan that Tollgate makes. plan: its text. Raises SettingError."""
+    usual = pace.usual(plan)
+    try:
+        fixed = pace.fixed(usual, properties)
+    except ValueError as problem:
+        raise SettingError(str(problem)) from None
+    timeouts = own_timeouts(plan) | properties
+    # JMeter adds whole seconds.
+    own = {name: timeouts[name] for name in TIMEOUTS_MS if name in timeouts}
+    own["measured"] = int(setup.gate.budget_s)
+    return PlanOfSides(setup.gate, own, lag_s(timeouts), usual, fixed)
 
 
 def send_to_sides(
@@ -42,7 +70,7 @@ def send_to_sides(
     urls: Sequence[Sequence[Url]],
     properties: Mapping[str, str],
     setup: CompareSetup,
-) -> OwnPlanCompared:
+) -> PlanOfSides:
     """Write the copy of a user's own plan. host: whom base and head stand for. run: the folder.
     properties: of the plan. Raises SettingError."""
     copy = run / FOLDER / plan.name
@@ -67,8 +95,9 @@ def send_to_sides(
         # The pool of an Open Model Thread Group would keep JMeter up for a minute.
         "jmeterengine.force.system.exit": "true",
     }
-    ends_s = warmup_s + gate.budget_s + lag_s(written.timeouts) + 1
-    return OwnPlanCompared(copy, written, gate, own, ends_s)
+    waits_s = lag_s(own)
+    ends_s = warmup_s + gate.budget_s + waits_s + 1
+    return PlanOfSides(gate, own, waits_s, copy=copy, sided=written, ends_s=ends_s)
 
 
 def _sends_s(

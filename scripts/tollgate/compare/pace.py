@@ -14,12 +14,12 @@ from dataclasses import field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Count
 from tollgate.compare.mix import Mix
+from tollgate.stats.arrays import Floats
 
 #: Milliseconds of a plan's schedule, by the properties that set them: from one arrival to the next,
 #: and from that of the plan's first label to that of its second.
@@ -82,7 +82,7 @@ class Pace:
     @property
     def busy(self) -> float | None:
         """The share of the cores that this pace needs; None where that is not known."""
-        return self.cost and self.cost.total_ms / self.period_ms / self.cores
+        return self.cost.total_ms / self.period_ms / self.cores if self.cost else None
 
 
 def usual(plan: str) -> dict[str, int]:
@@ -91,13 +91,13 @@ def usual(plan: str) -> dict[str, int]:
     return {name: int(it) for name, it in found.items()} if int(found.get(PERIOD, 0)) else {}
 
 
-def fixed(usual: Mapping[str, int], given: Mapping[str, object]) -> dict[str, int]:
+def fixed(usual: Mapping[str, int], properties: Mapping[str, object]) -> dict[str, int]:
     """Those that properties set. Raises ValueError, one line."""
-    found = {name: given[name] for name in usual if name in given}
-    for name, value in found.items():
+    own = {name: properties[name] for name in usual if name in properties}
+    for name, value in own.items():
         if not re.fullmatch(r"\d+", str(value)) or (name == PERIOD and not int(str(value))):
             raise ValueError(f"the property {name} is {value!r}: write whole milliseconds")
-    return {name: int(str(value)) for name, value in found.items()}
+    return {name: int(str(value)) for name, value in own.items()}
 
 
 def slowed(usual: Mapping[str, int], slower: tuple[float, float]) -> dict[str, int]:
@@ -113,19 +113,14 @@ def rehearsed(usual: Mapping[str, int], is_mix: bool) -> dict[str, int]:
     return {PERIOD: min(max(usual[PERIOD], FASTEST_MS), REHEARSED_MS)}
 
 
-def cost_of_mix(
-    answered: NDArray[np.float64],
-    service_ms: NDArray[np.float64],
-    generator_ms: NDArray[np.float64],
-    mix: Mix,
-) -> Cost:
+def cost_of_mix(answered: Floats, service_ms: Floats, generator_ms: Floats, mix: Mix) -> Cost:
     """By least squares, none of which is below 0. answered: float[W, L], answers of each part of
     the mix in each window of time. The others: float[W], CPU time in it."""
     shares = np.array(mix.weights) / max(1, sum(mix.weights))
-    each = [optimize.nnls(answered, it)[0] for it in (service_ms, generator_ms)]
+    service, generator = (optimize.nnls(answered, it)[0] for it in (service_ms, generator_ms))
     names = (it.name for it in mix.parts)
-    by_label = {name: float(ms) for name, ms in zip(names, sum(each), strict=True)}
-    return Cost(*(float(it @ shares) for it in each), by_label)
+    by_label = {name: float(ms) for name, ms in zip(names, service + generator, strict=True)}
+    return Cost(float(service @ shares), float(generator @ shares), by_label)
 
 
 def fitting(

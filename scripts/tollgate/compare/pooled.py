@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.compare.errors import unlike_work
 from tollgate.compare.estimates import FEWEST_OF_ROW
@@ -25,36 +24,33 @@ def all_of(gate: Gate, labels: Sequence[Blocks]) -> Blocks | None:
         return None
     values_ms = np.unique(np.concatenate([it.values_ms for it in chosen]))
     failed = zip(*((it.base.failed, it.head.failed) for it in chosen), strict=True)
-    joined = (
-        Side.of(own, values_ms, np.sum(each, axis=0))
-        for own, each in zip(
-            together([it.requests for it in chosen], FEWEST_OF_ROW), failed, strict=True
-        )
-    )
-    base, head = joined
+    sides = zip(together([it.requests for it in chosen]), failed, strict=True)
+    base, head = (Side.of(own, values_ms, np.sum(each, axis=0)) for own, each in sides)
     pool = replace(chosen[0], label=ALL_LABELS, values_ms=values_ms, base=base, head=head)
     return replace(pool, parts=tuple(chosen))
 
 
-def together(labels: Iterable[Sequence[Requests]], fewest: int) -> Iterator[Requests]:
+def together(
+    labels: Iterable[Sequence[Requests]], fewest: int = FEWEST_OF_ROW
+) -> Iterator[Requests]:
     """Of each side the samples of several labels, in the order of their blocks. labels: of each its
     sides. fewest: rows that a side has seen less often are one row of their label."""
-    first, found = 0, []
+    first, of_labels = 0, []
     for sides in labels:
         rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
         seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
         number = first + np.where(seen < fewest, 0, 1 + np.arange(rows))
-        found.append([replace(it, row=number[it.row]) for it in sides])
+        of_labels.append([replace(it, row=number[it.row]) for it in sides])
         first += rows + 1
-    return map(_joined, zip(*found, strict=True))
+    return map(_joined, zip(*of_labels, strict=True))
 
 
-def _joined(found: Sequence[Requests]) -> Requests:
-    known = (it.name for it in fields(Requests))
-    names = [name for name in known if all(getattr(it, name) is not None for it in found)]
-    columns: dict[str, NDArray[np.int64]] = {
-        name: np.concatenate([getattr(it, name) for it in found]) for name in names
-    }
+def _joined(parts: Sequence[Requests]) -> Requests:
+    columns = {}
+    for field in fields(Requests):
+        of_parts = [getattr(part, field.name) for part in parts]
+        if all(column is not None for column in of_parts):
+            columns[field.name] = np.concatenate(of_parts)
     return Requests(**columns).where(np.argsort(columns["block"], kind="stable"))
 
 

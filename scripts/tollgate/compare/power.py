@@ -99,13 +99,68 @@ class Power:
 
 
 @dataclass(frozen=True)
-class _Levels:
-    """One-sided levels of the last look: of a FAIL, and of a PASS. luck: of how many standard
-    errors each of all metrics must not be off by chance, for all to pass in FOUND of all runs."""
+class _Tested:
+    """A metric of a label, as the last look tests it."""
 
+    metric: str
+    times: Requests
+    """Of the rehearsal, of both sides together."""
+    n: int
+    """How many requests each side will have answered."""
+    processes: int
+    settings: GateSettings
     low: float
+    """The one-sided level of a FAIL."""
     high: float
+    """That of a PASS."""
     luck: float
+    """How many standard errors each of all metrics must not be off by chance, for all to pass in
+    FOUND of all runs."""
+
+    @property
+    def power(self) -> tuple[float | None, bool]:
+        """(the smallest rise that is found, whether a head that is like its base will pass)"""
+        return self._of_share() if self.metric in SHARES else self._of_time()
+
+    def _of_time(self) -> tuple[float | None, bool]:
+        if self.n < _needed(self.metric) or len(self.times.elapsed_ms) < FEWEST:
+            return None, False
+        at_ms, spread = _spread(self.metric, self.times)
+        coarse = _coarse(self.metric, self.times)
+        error = _TRIMMED * spread * math.sqrt(2 / self.n)
+        freedom = max(1.0, self.settings.budget_s // COSINE_S)
+        ends = (self.low, self.high)
+        low, high = (-_WARY * float(special.stdtrit(freedom, it)) for it in ends)
+        luck = float(special.ndtri(FOUND))
+        effect = self.settings.change(self.metric, at_ms)
+        least = [
+            coarse + (low + luck) * error,
+            self.settings.fail_from * effect + luck * error,
+            # A smaller one is known to be small before it is known to be one.
+            effect * (low + luck) / (low + high),
+        ]
+        if self.processes > 1:
+            of_process = _TRIMMED * spread * math.sqrt(self.processes / self.n)
+            least.append(_apart(self.processes) * math.hypot(of_process, _LUCK_SD))
+        # Of a typical time what is coarse is a share of the change itself.
+        rise = math.expm1(max(least)) if max(least) < _MOST else None
+        return rise, bool(coarse + (high + self.luck) * _LASTING * error < effect)
+
+    def _of_share(self) -> tuple[float | None, bool]:
+        """Where base has none of them; but stalls come of themselves."""
+        if not self.n:
+            return None, False
+        effect = self.settings.change(self.metric)
+        fewest = math.ceil(-math.log2(self.low))
+        decisive = float(special.gammaincinv(fewest, FOUND)) / self.n
+        rise = max(decisive, self.settings.fail_from * effect)
+        # The bound on what may happen where nothing did (errors.py).
+        level = SPOTLESS * self.settings.miss if self.metric == ERRORS else self.high
+        bound = -math.expm1(math.log(level) / self.n)
+        if self.metric == STALLS:
+            luck = self.luck - float(special.ndtri(self.high))
+            bound = max(math.sqrt(2) * bound, luck * math.sqrt(2 * _STALLED * _SPELL / self.n))
+        return (rise if rise < 1 else None), bound < effect
 
 
 def power_of(
@@ -118,10 +173,10 @@ def power_of(
     """For each gating metric of each label. times: of the rehearsal, of both sides together.
     requests: that each side will answer. looks: seconds of the first look, and between looks."""
     family = [
-        (label, it)
+        (label, metric)
         for label in times
-        for it in (OF_ALL if label == ALL_LABELS else OF_LABEL)
-        if settings.gating(label, it)
+        for metric in (OF_ALL if label == ALL_LABELS else OF_LABEL)
+        if settings.gating(label, metric)
     ]
     if not family:
         return ()
@@ -129,14 +184,13 @@ def power_of(
     total = math.fsum(WEIGHTS.get(metric, 1.0) for _, metric in family) + (CPU in settings.gates)
     fractions = _fractions(*looks, settings.budget_s)
     high = nominal_level(fractions, settings.miss)
-    found = []
+    powers = []
     for label, metric in family:
-        share = settings.false_alarm * WEIGHTS.get(metric, 1.0) / total
-        levels = _Levels(nominal_level(fractions, share), high, luck)
-        of = _of_shares if metric in SHARES else _of_times
-        rise, passes = of(settings, metric, times[label], requests[label], processes, levels)
-        found.append(Power(label, metric, requests[label], rise, passes))
-    return tuple(found)
+        low = nominal_level(fractions, settings.false_alarm * WEIGHTS.get(metric, 1.0) / total)
+        n = requests[label]
+        tested = _Tested(metric, times[label], n, processes, settings, low, high, luck)
+        powers.append(Power(label, metric, n, *tested.power))
+    return tuple(powers)
 
 
 def rise_by_threads(
@@ -149,22 +203,22 @@ def rise_by_threads(
     level = nominal_level(_fractions(*looks, settings.budget_s), settings.false_alarm / tests)
     freedom = 2.0 * (threads - 1)
     sure = -float(special.stdtrit(freedom, level))
-    found = float(special.nctdtrinc(freedom, 1 - FOUND, sure))
-    return math.expm1(found * luck * math.sqrt(2 / threads))
+    errors = float(special.nctdtrinc(freedom, 1 - FOUND, sure))
+    return math.expm1(errors * luck * math.sqrt(2 / threads))
 
 
-def foretold(found: Iterable[Power]) -> frozenset[Key]:
+def foretold(powers: Iterable[Power]) -> frozenset[Key]:
     """Labels and metrics that are too rare or too short to be decided, but not where nothing of
     their kind would be left: times, stalls, and errors. All labels of a mix together always are."""
     kinds: dict[str, list[Power]] = {}
-    for it in found:
-        kinds.setdefault(it.metric if it.metric in SHARES else TYPICAL, []).append(it)
+    for power in powers:
+        kinds.setdefault(power.metric if power.metric in SHARES else TYPICAL, []).append(power)
     return frozenset(
-        (it.label, it.metric)
+        (power.label, power.metric)
         for kind in kinds.values()
         if any(it.can_pass or it.label == ALL_LABELS for it in kind)
-        for it in kind
-        if not it.can_pass and it.label != ALL_LABELS
+        for power in kind
+        if not power.can_pass and power.label != ALL_LABELS
     )
 
 
@@ -172,61 +226,6 @@ def _fractions(first_s: float, every_s: float, budget_s: float) -> tuple[float, 
     """The shares of the budget at which is looked, as decide.next_look_s has them."""
     inner = np.arange(min(first_s, budget_s), budget_s - every_s / 2, every_s)
     return (*(inner / budget_s).tolist(), 1.0)
-
-
-def _of_times(
-    settings: GateSettings,
-    metric: str,
-    times: Requests,
-    n: int,
-    processes: int,
-    levels: _Levels,
-) -> tuple[float | None, bool]:
-    if n < _needed(metric) or len(times.elapsed_ms) < FEWEST:
-        return None, False
-    (at_ms, spread), coarse = _spread(metric, times), _coarse(metric, times)
-    error = _TRIMMED * spread * math.sqrt(2 / n)
-    freedom = max(1.0, settings.budget_s // COSINE_S)
-    ends = (levels.low, levels.high)
-    low, high = (-_WARY * float(special.stdtrit(freedom, it)) for it in ends)
-    luck = float(special.ndtri(FOUND))
-    effect = settings.change(metric, at_ms)
-    least = [
-        coarse + (low + luck) * error,
-        settings.fail_from * effect + luck * error,
-        # A smaller one is known to be small before it is known to be one.
-        effect * (low + luck) / (low + high),
-    ]
-    if processes > 1:
-        each = math.hypot(_TRIMMED * spread * math.sqrt(processes / n), _LUCK_SD)
-        least.append(_apart(processes) * each)
-    # Of a typical time what is coarse is a share of the change itself.
-    rise = math.expm1(max(least)) if max(least) < _MOST else None
-    return rise, bool(coarse + (high + levels.luck) * _LASTING * error < effect)
-
-
-def _of_shares(
-    settings: GateSettings,
-    metric: str,
-    _times: Requests,
-    n: int,
-    _processes: int,
-    levels: _Levels,
-) -> tuple[float | None, bool]:
-    """Where base has none of them; but stalls come of themselves."""
-    if not n:
-        return None, False
-    needed = math.ceil(-math.log2(levels.low))
-    rise = max(
-        float(special.gammaincinv(needed, FOUND)) / n, settings.fail_from * settings.change(metric)
-    )
-    # The bound on what may happen where nothing did (errors.py).
-    level = SPOTLESS * settings.miss if metric == ERRORS else levels.high
-    bound = -math.expm1(math.log(level) / n)
-    if metric == STALLS:
-        luck = levels.luck - float(special.ndtri(levels.high))
-        bound = max(math.sqrt(2) * bound, luck * math.sqrt(2 * _STALLED * _SPELL / n))
-    return (rise if rise < 1 else None), bound < settings.change(metric)
 
 
 def _needed(metric: str) -> int:
@@ -244,11 +243,11 @@ def _spread(metric: str, times: Requests) -> tuple[float, float]:
         slower = np.clip(times.elapsed_ms, max(middle, HALF_MS), SLOW * max(most, HALF_MS))
         return float(slower.mean()), float(slower.std() / slower.mean())
     if metric not in PERCENTILES:
-        found = off_level([times], REHEARSED_OF_ROW)
+        rows = off_level([times], REHEARSED_OF_ROW)
         # Both ends of a request are whole milliseconds.
-        at_ms = math.exp(found.log_level.mean())
+        at_ms = math.exp(rows.log_level.mean())
         tick = min(1.0, SHORT_MS / at_ms) / math.sqrt(6)
-        return at_ms, float(max(found.off.std(), tick) / found.weight.mean())
+        return at_ms, float(max(rows.off.std(), tick) / rows.weight.mean())
     share, shape = PERCENTILES[metric] / 100, _shape(times)
     at = np.quantile(shape.dataset, share)
     return math.exp(at), math.sqrt(share * (1 - share)) / float(shape(at)[0])

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
@@ -37,6 +35,7 @@ from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
 from tollgate.compare.unlike import LabelAnswers, UnlikeAnswers, unlike_answers
+from tollgate.stats.arrays import Ints
 from tollgate.workers.background_cpu import BackgroundCpu
 
 #: How a last look may fail to come to what the run took for decided.
@@ -51,9 +50,9 @@ class LabelCounts:
     both sides, ascending. base, head: int[V], samples of each. failed: of base and of head."""
 
     label: str
-    values_ms: NDArray[np.int64]
-    base: NDArray[np.int64]
-    head: NDArray[np.int64]
+    values_ms: Ints
+    base: Ints
+    head: Ints
     failed: tuple[int, int] = (0, 0)
 
     @property
@@ -68,9 +67,9 @@ class LabelCounts:
 
     @classmethod
     def of(cls, blocks: Blocks) -> LabelCounts:
-        sides = blocks.base, blocks.head
-        sums = (side.counts.sum(axis=0) for side in sides)
-        failed = tuple(int(side.failed.sum()) for side in sides)
+        base, head = blocks.sides
+        failed = int(base.failed.sum()), int(head.failed.sum())
+        sums = base.counts.sum(axis=0), head.counts.sum(axis=0)
         return cls(blocks.label, blocks.values_ms, *sums, failed)
 
 
@@ -113,11 +112,10 @@ class Comparison:
         """Informational findings that are worse by more than the effect, beyond doubt; CPU time in
         every process of head."""
         effect_of = self.gate.settings.effect_of
-        known = (it for it in self.gate.findings if not it.gates and it.low is not None)
         unsure = {CPU for it in self.spreads if it.metric == CPU and not it.is_slower}
-        return tuple(
-            it for it in known if it.low > effect_of(it.metric, it.base) and it.metric not in unsure
-        )
+        known = [it for it in self.gate.findings if not it.gates and it.low is not None]
+        sure = (it for it in known if it.metric not in unsure)
+        return tuple(it for it in sure if it.low > effect_of(it.metric, it.base))
 
     @property
     def as_usual(self) -> tuple[Finding, ...]:
@@ -156,12 +154,12 @@ class Comparison:
     @cached_property
     def samples(self) -> dict[str, tuple[int, int]]:
         """By label: samples of base and of head; of all labels those that gate."""
-        found = {each.label: each.totals for each in self.counts}
+        totals = {each.label: each.totals for each in self.counts}
         if all(it.label != ALL_LABELS for it in self.gate.findings):
-            return found
-        mine = {it.label for it in self.gating} & found.keys() or found.keys()
-        base, head = (sum(found[label][side] for label in mine) for side in (0, 1))
-        return {ALL_LABELS: (base, head)} | found
+            return totals
+        mine = {it.label for it in self.gating} & totals.keys() or totals.keys()
+        base, head = (sum(totals[label][side] for label in mine) for side in (0, 1))
+        return {ALL_LABELS: (base, head)} | totals
 
     @property
     def mean_rise_us(self) -> float | None:
@@ -174,30 +172,30 @@ class Comparison:
         return 1000 * sum(rise * count for rise, count in rises) / requests if requests else None
 
 
-def compared(record: CompareRecord, found: Compared) -> Comparison:
+def compared(record: CompareRecord, samples: Compared) -> Comparison:
     """The comparison of what was measured, decided anew by the looks that a run takes.
 
-    found: no more seconds than count. Where the run ended itself, that has to come of the same
+    samples: no more seconds than count. Where the run ended itself, that has to come of the same
     looks: there is no other last one.
     """
     ended = record.decided_s is not None
-    gate = judge_blocks(record, found.blocks, found.seconds, live=ended)
-    counts = tuple(LabelCounts.of(each) for each in found.blocks)
+    blocks, seconds = samples.blocks, samples.seconds
+    gate = judge_blocks(record, blocks, seconds, live=ended)
     doubt = _doubt(record, gate) if ended else ""
     gate = close(gate)
     if not gate.findings:
-        labels = [each.label for each in found.blocks]
-        gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
-    pool = all_of(gate, found.blocks)
-    parts = (*([pool] if pool else ()), *found.blocks)
-    spreads = [spread(each, TYPICAL) for each in parts]
-    cpu = record.cpu_times(found.seconds)
-    labels: tuple[LabelCpu, ...] = ()
-    if cpu and found.seconds:
-        spreads.append(cpu_change(found.blocks, cpu).spread)
-        labels = by_label(found.blocks, cpu, gate.findings, record.settings.false_alarm)
-    known = tuple(filter(None, spreads))
-    return Comparison(record, gate, counts, found.seconds, doubt, known, labels)
+        labels = [each.label for each in blocks]
+        gate = _unlooked(gate, labels, f"{seconds} s were measured, too few for a look")
+    pool = all_of(gate, blocks)
+    spreads = [spread(each, TYPICAL) for each in (pool, *blocks) if each]
+    of_labels: tuple[LabelCpu, ...] = ()
+    cpu = record.cpu_times(seconds)
+    if cpu and seconds:
+        spreads.append(cpu_change(blocks, cpu).spread)
+        of_labels = by_label(blocks, cpu, gate.findings, record.settings.false_alarm)
+    counts = tuple(map(LabelCounts.of, blocks))
+    several = tuple(filter(None, spreads))
+    return Comparison(record, gate, counts, seconds, doubt, several, of_labels)
 
 
 def with_answers(comparison: Comparison, answers: Sequence[LabelAnswers]) -> Comparison:
@@ -208,10 +206,10 @@ def with_answers(comparison: Comparison, answers: Sequence[LabelAnswers]) -> Com
     unlike = unlike_answers(answers, fractions)
     labels = {it.label for it in unlike} | ({ALL_LABELS} if unlike else set())
     findings = (
-        replace(it, verdict=PASS, reason=OTHERWISE)
-        if it.verdict == IMPROVED and it.metric != ERRORS and it.label in labels
-        else it
-        for it in gate.findings
+        replace(finding, verdict=PASS, reason=OTHERWISE)
+        if finding.verdict == IMPROVED and finding.metric != ERRORS and finding.label in labels
+        else finding
+        for finding in gate.findings
     )
     return replace(comparison, gate=replace(gate, findings=tuple(findings)), unlike=unlike)
 

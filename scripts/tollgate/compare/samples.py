@@ -92,23 +92,22 @@ def _answers(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> LabelA
     return LabelAnswers(label, tuple(map(str, codes)), sides, seconds)
 
 
-def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
-    own = found["label"] == label
-    second, elapsed_ms, ok, n = (found[it][own] for it in ("second", "elapsed_ms", "ok", "n"))
-    _, row = np.unique(found["request"][own], return_inverse=True)
-    coin = found["coin"][own].astype(np.int64)
+def _blocks(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
+    own = rows["label"] == label
+    second, elapsed_ms, ok, n = (rows[it][own] for it in ("second", "elapsed_ms", "ok", "n"))
+    _, row = np.unique(rows["request"][own], return_inverse=True)
+    coin = rows["coin"][own].astype(np.int64)
     measured = (second >= 0) & (second < seconds)
     values_ms = np.unique(elapsed_ms[measured])
-    of_thread = []
-    if "thread" in found:
-        of_thread = [np.unique(found["thread"][own], return_inverse=True)[1], ok]
+    columns = [second, row, elapsed_ms, coin // 2]
+    if "thread" in rows:
+        columns += [np.unique(rows["thread"][own], return_inverse=True)[1], ok]
     sides = []
     for side in (BASE, HEAD):
         mine = measured & (coin % 2 == side)
-        columns = [second, row, elapsed_ms, coin // 2, *of_thread]
-        known = _requests([it[mine] for it in columns], n[mine])
+        requests = _requests([it[mine] for it in columns], n[mine])
         failed = np.bincount(second[mine & ~ok], n[mine & ~ok], seconds).astype(np.int64)
-        sides.append(Side.of(known, values_ms, failed))
+        sides.append(Side.of(requests, values_ms, failed))
     return Blocks(label, values_ms, *sides)
 
 

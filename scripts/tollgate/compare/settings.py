@@ -29,7 +29,6 @@ from tollgate.base.settings import (
     read,
 )
 from tollgate.base.urls import Url, read_url
-from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import CPU, METRICS, Answers, GateSettings, Metric
 from tollgate.stats.sequential import LEAST_STEP
@@ -152,9 +151,8 @@ class OfScenario:
 
 def answers_of(name: str, scenario: Mapping[str, object]) -> Answers:
     """Raises SettingError."""
-    answers = scenario.get("answers", None)
-    given = {} if answers is None else {"answers": answers}
-    return read(OfScenario, given, f"scenarios.{name}").answers
+    own = {key: value for key, value in scenario.items() if key == "answers" and value is not None}
+    return read(OfScenario, own, f"scenarios.{name}").answers
 
 
 @dataclass(frozen=True)
@@ -177,17 +175,17 @@ def read_setup(settings: Mapping[str, object], environment: Mapping[str, str]) -
             f"modules.compare is {settings!r}: name one of its settings, as in "
             "modules.compare.budget=5m"
         )
-    given = {name: value for name, value in environment.items() if value}
-    found = read(CompareSettings, settings, "modules.compare", given, VARIABLES)
-    urls = _urls(found)
+    variables = {name: value for name, value in environment.items() if value}
+    own = read(CompareSettings, settings, "modules.compare", variables, VARIABLES)
+    urls = _urls(own)
     if urls:
-        _refuse_with_urls(found, given)
+        _refuse_with_urls(own, variables)
     shared = {it.name for it in fields(CompareSettings)} & {it.name for it in fields(GateSettings)}
-    promised = {name: getattr(found, name) for name in shared}
-    promised |= {it: promised[it] / attempts(given) for it in ("false_alarm", "miss")}
-    gate = GateSettings(**promised, budget_s=found.budget or GateSettings.budget_s)
-    _check_looks(found.first, found.every, gate.budget_s)
-    return CompareSetup(found, gate, urls, _injected(given))
+    promised = {name: getattr(own, name) for name in shared}
+    promised |= {it: promised[it] / attempts(variables) for it in ("false_alarm", "miss")}
+    gate = GateSettings(**promised, budget_s=own.budget or GateSettings.budget_s)
+    _check_looks(own.first, own.every, gate.budget_s)
+    return CompareSetup(own, gate, urls, _injected(variables))
 
 
 def _urls(settings: CompareSettings) -> tuple[Urls, Urls] | None:
@@ -217,14 +215,14 @@ def _processes(name: str, text: str) -> Urls:
     return found
 
 
-def _refuse_with_urls(settings: CompareSettings, given: Mapping[str, str]) -> None:
+def _refuse_with_urls(settings: CompareSettings, variables: Mapping[str, str]) -> None:
     """What would say something about apps that are not started."""
     heads = [f"HEAD_{name}" for name in INJECTIONS]
     for name in ("BASE", "MODE", *INJECTIONS, *heads):
-        if name in given:
+        if name in variables:
             raise SettingError(
-                f"{name} is {given[name]!r}, and BASE_URL and HEAD_URL are set, so that nothing is "
-                "started that it could change: unset one or the other"
+                f"{name} is {variables[name]!r}, and BASE_URL and HEAD_URL are set, so that "
+                "nothing is started that it could change: unset one or the other"
             )
     if CPU in settings.gates:
         raise SettingError(
@@ -234,18 +232,18 @@ def _refuse_with_urls(settings: CompareSettings, given: Mapping[str, str]) -> No
         raise SettingError("base and the two URLs are set: leave one or the other out")
 
 
-def _injected(given: Mapping[str, str]) -> dict[str, float]:
-    found = {}
+def _injected(variables: Mapping[str, str]) -> dict[str, float]:
+    injected = {}
     for name, (short, pattern, allowed) in INJECTIONS.items():
-        variable = f"HEAD_{name}"
-        text = given.get(variable, "0")
+        of_head = f"HEAD_{name}"
+        text = variables.get(of_head, "0")
         if not re.fullmatch(pattern, text):
-            raise SettingError(f"{variable} is {text!r}: write {allowed}")
-        if variable in given and name in given:
-            raise SettingError(f"{name} slows base and head, and {variable} head alone: set one")
+            raise SettingError(f"{of_head} is {text!r}: write {allowed}")
+        if of_head in variables and name in variables:
+            raise SettingError(f"{name} slows base and head, and {of_head} head alone: set one")
         if float(text):
-            found[short] = float(text)
-    return found
+            injected[short] = float(text)
+    return injected
 
 
 def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:
@@ -272,7 +270,7 @@ def seeds_of(plan: str) -> list[str]:
     return sorted(set(re.findall(r"\$\{__P\((\w*seed)\b", plan)))
 
 
-def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, int]:
+def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, object]:
     """A seed for each that is not set. script: the plan's path. Raises SettingError."""
     try:
         plan = Path(str(script)).read_text(encoding="utf-8")
@@ -286,18 +284,6 @@ def drawn_seed() -> int:
     return 1 + secrets.randbelow(LARGEST_SEED)
 
 
-def schedule_of(
-    script: object, properties: Mapping[str, object]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """pace.usual of the plan at a path that drawn_seeds has read, and what of it properties fix.
-    Raises SettingError."""
-    usual = pace.usual(Path(str(script)).read_text(encoding="utf-8"))
-    try:
-        return usual, pace.fixed(usual, properties)
-    except ValueError as problem:
-        raise SettingError(str(problem)) from None
-
-
-def repeat_command(seeds: Mapping[str, int]) -> str:
+def repeat_command(seeds: Mapping[str, object]) -> str:
     """How to have the same arrivals and tosses once more."""
     return " ".join(f"-o modules.jmeter.properties.{name}={it}" for name, it in seeds.items())

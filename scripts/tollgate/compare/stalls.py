@@ -17,7 +17,6 @@ sign test. Spells in which both sides stall have a small d.
 from __future__ import annotations
 
 import math
-import operator
 
 import numpy as np
 
@@ -27,8 +26,6 @@ from tollgate.compare.milliseconds import percentile
 from tollgate.compare.model import STALLS, Blocks, Side
 from tollgate.compare.threads import design_effect
 from tollgate.stats.arrays import Flags, Ints
-
-SIDES = operator.attrgetter("base"), operator.attrgetter("head")
 
 #: An answer is slow beyond so many times base's p95 in its first seconds.
 SLOW, AFTER_S = 3.0, 60
@@ -43,18 +40,18 @@ def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
     together each has a limit of its own."""
     limits = [(it, SLOW * p95) for it, p95 in at_first(blocks, 0.95)]
     counted = limits or [(it, math.inf) for it in blocks.parts or (blocks,)]
-    of_sides = [[(side(it), it.values_ms, by) for it, by in counted] for side in SIDES]
-    slow = [np.sum([_slow(*it) for it in own], axis=0) for own in of_sides]
+    base = np.sum([_slow(it.base, it.values_ms, by_ms) for it, by_ms in counted], axis=0)
+    head = np.sum([_slow(it.head, it.values_ms, by_ms) for it, by_ms in counted], axis=0)
     note = cannot_tell(blocks, STALLS, 1, is_tossed) or ("" if limits else NO_FIRST)
-    n = tuple(sum(side.total for side, _, _ in own) for own in of_sides)
-    failed = tuple(int(it.sum()) for it in slow)
-    deff = _design_effect(*slow)
+    n = sum(it.base.total for it, _ in counted), sum(it.head.total for it, _ in counted)
+    failed = int(base.sum()), int(head.sum())
+    deff = _design_effect(base, head)
     limit_ms = None
     if limits and not blocks.parts:
         limit_ms = limits[0][1]
         of_each = [it.elapsed_ms > limit_ms for it in blocks.requests]
         deff = max(deff, design_effect(blocks.requests, of_each))
-    return ShareRise(failed, n, deff, note, STALLS, limit_ms=limit_ms)
+    return ShareRise(failed, n, deff, note=note, metric=STALLS, limit_ms=limit_ms)
 
 
 def at_first(blocks: Blocks, share: float) -> list[tuple[Blocks, float]]:

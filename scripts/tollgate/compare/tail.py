@@ -27,15 +27,15 @@ at most; so is what lies between. Which seconds are in a spell knows nothing of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
 from tollgate.compare.errors import at_least
-from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, cannot_tell
+from tollgate.compare.estimates import COSINE_S, FEWEST_BEYOND, STEP_S, Change, cannot_tell
 from tollgate.compare.model import TAIL, Blocks
-from tollgate.compare.stalls import NO_FIRST, SIDES, at_first, spells
+from tollgate.compare.stalls import NO_FIRST, at_first, spells
 from tollgate.compare.threads import error_of_threads, joined
 from tollgate.stats.arrays import Flags, Floats
 from tollgate.stats.autocorrelation import error_of_steps
@@ -51,8 +51,8 @@ _LEAST = -0.99
 
 
 @dataclass(frozen=True)
-class TailRise:
-    """A `Change` of what slow answers lose, on the scale of a log ratio. All is in ms an answer."""
+class TailRise(Change):
+    """Of what slow answers lose, on the scale of a log ratio. All is in ms an answer."""
 
     base: float
     more: float = math.nan
@@ -69,12 +69,7 @@ class TailRise:
     """The standard error of that."""
     calm_freedom: float = 1.0
     """The degrees of freedom of that error."""
-    note: str = ""
-    metric: str = TAIL
-    coarse: float = 0.0
-    among: str = ""
-    limit_ms: None = None
-    lasting: float = 0.0
+    metric: str = field(default=TAIL, kw_only=True)
 
     @property
     def head(self) -> float:
@@ -126,14 +121,12 @@ class TailRise:
 def tail_rise(blocks: Blocks, is_tossed: bool = True) -> TailRise:
     """is_tossed: by a fair coin. Of all labels together each has a median of its own."""
     medians = at_first(blocks, 0.5)
-    n = [sum(side(it).total for it, _ in medians) for side in SIDES]
+    n = sum(it.base.total for it, _ in medians), sum(it.head.total for it, _ in medians)
     note = cannot_tell(blocks, TAIL, 2 * FEWEST_BEYOND, is_tossed) or ("" if all(n) else NO_FIRST)
     if note:
         return TailRise(math.nan, note=note)
-    lost = [
-        sum(side(it).counts @ np.maximum(it.values_ms - ms, 0) for it, ms in medians)
-        for side in SIDES
-    ]
+    slower = [(it, np.maximum(it.values_ms - ms, 0)) for it, ms in medians]
+    lost = [sum(it.sides[side].counts @ ms for it, ms in slower) for side in (0, 1)]
     at_medians = sum(it.base.total * ms for it, ms in medians)
     base = float(lost[0].sum() + at_medians) / n[0]
     is_notable = _notable(lost[0] + lost[1], base)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tollgate.compare.model import Requests
-from tollgate.stats.arrays import Flags, Floats
+from tollgate.stats.arrays import Flags, Floats, Ints
 
 
 def joined(*parts: tuple[float, float]) -> tuple[float, float]:
@@ -33,13 +33,14 @@ def error_of_threads(
     """(standard error of head's mean less base's, degrees of freedom); None where the coin is not
     that of a thread. influences: what each request of base and of head adds; each side's sum to
     0."""
-    if any(it.thread is None for it in sides):
+    threads = [side.thread for side in sides if side.thread is not None]
+    if len(threads) < len(sides):
         return None
-    return joined(*(_of_side(it, own) for it, own in zip(sides, influences, strict=True)))
+    return joined(*map(_of_side, threads, influences))
 
 
-def _of_side(requests: Requests, influences: Floats) -> tuple[float, float]:
-    _, thread = np.unique(requests.thread, return_inverse=True)
+def _of_side(thread_of: Ints, influences: Floats) -> tuple[float, float]:
+    _, thread = np.unique(thread_of, return_inverse=True)
     n, sums = np.bincount(thread), np.bincount(thread, influences)
     threads = len(n)
     if threads < 2:

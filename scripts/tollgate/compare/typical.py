@@ -28,7 +28,6 @@ from tollgate.compare.estimates import (
     FEWEST_BEYOND,
     FEWEST_OF_ROW,
     NO_TIME,
-    Floats,
     LogRatio,
     across,
     by_threads,
@@ -37,6 +36,7 @@ from tollgate.compare.estimates import (
 )
 from tollgate.compare.milliseconds import HALF_MS
 from tollgate.compare.model import TYPICAL, Blocks, Requests
+from tollgate.stats.arrays import Floats
 
 #: Samples of a side that a piece of time should have.
 PER_MEAN = 10
@@ -79,18 +79,18 @@ def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
         note = NO_TIME
     if note:
         return LogRatio(TYPICAL, base=_mean(sides[0]), head=_mean(sides[1]), note=note)
-    found = off_level(sides, FEWEST_OF_ROW)
-    first, of_all = len(sides[0].row), found.weight.mean()
-    each = (found.off[:first] / of_all, found.off[first:] / of_all)
+    rows = off_level(sides, FEWEST_OF_ROW)
+    first, of_all = len(sides[0].row), rows.weight.mean()
+    each = (rows.off[:first] / of_all, rows.off[first:] / of_all)
     pieces = pieces_of(blocks, PER_MEAN)
     means = [pieces.means(it, own) for it, own in zip(sides, each, strict=True)]
-    level = float(found.log_level.mean())
+    level = float(rows.log_level.mean())
     ratio = across(pieces, TYPICAL, means[1] - means[0], [level + it for it in means])
     ratio = by_threads(blocks, ratio, lambda: [it - it.mean() for it in each])
     middle = min(ratio.base, ratio.head)
     among = f"{math.floor(middle)} to {math.floor(middle) + 1} ms"
-    coarse = (1 - found.short) * abs(ratio.value) / (2 * max(middle, 1.0))
-    return replace(ratio, value=_as_log(ratio.value, found.short), coarse=coarse, among=among)
+    coarse = (1 - rows.short) * abs(ratio.value) / (2 * max(middle, 1.0))
+    return replace(ratio, value=_as_log(ratio.value, rows.short), coarse=coarse, among=among)
 
 
 def off_level(sides: Sequence[Requests], fewest: int) -> OffLevel:

@@ -23,15 +23,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from tollgate.base.fields import Amount, written
 from tollgate.compare.errors import error_rise
-from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS, FEWEST_OF_ROW
+from tollgate.compare.estimates import FEWEST_BEYOND, FEWEST_BLOCKS
 from tollgate.compare.model import Blocks, Requests, Side
 from tollgate.compare.pooled import together
 from tollgate.compare.threads import error_of_threads, joined
+from tollgate.stats.arrays import Flags, Floats
 from tollgate.stats.autocorrelation import error_of_sum
 from tollgate.stats.sequential import nominal_level
 
@@ -118,10 +118,10 @@ def _codes(answers: LabelAnswers, level: float) -> tuple[CodeShares, ...]:
             unlike.append(CodeShares(code, *(float(it.mean()) for it in hits)))
     # Whatever fails at one side alone is missing among the answers there.
     unlike = [it for it in unlike if abs(it.head - it.base) > more_fail]
-    return tuple(sorted(unlike, key=lambda it: -abs(it.head - it.base)))
+    return tuple(sorted(unlike, key=lambda code: -abs(code.head - code.base)))
 
 
-def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
+def _counted(own: Requests, hit: Flags, seconds: int) -> Side:
     """With answers of one code in the place of failures."""
     ok = None if own.thread is None else ~hit
     requests = replace(own, elapsed_ms=np.zeros(len(hit), np.int64), ok=ok)
@@ -129,32 +129,32 @@ def _counted(own: Requests, hit: NDArray[np.bool_], seconds: int) -> Side:
 
 
 def _sizes(answers: LabelAnswers, level: float) -> Sizes | None:
-    sides = [*together([answers.sides], FEWEST_OF_ROW)]
-    if answers.seconds < FEWEST_BLOCKS or min(len(it.row) for it in sides) < FEWEST_BEYOND:
+    sides = [*together([answers.sides])]
+    if answers.seconds < FEWEST_BLOCKS or min(len(side.row) for side in sides) < FEWEST_BEYOND:
         return _sizes_of_few(answers.sides, level)
-    logs = [np.log(np.maximum(it.elapsed_ms, 1)) for it in sides]
-    rows = 1 + max(int(it.row.max()) for it in sides)
-    n = [np.bincount(it.row, minlength=rows) for it in sides]
+    logs = [np.log(np.maximum(side.elapsed_ms, 1)) for side in sides]
+    rows = 1 + max(int(side.row.max()) for side in sides)
+    n = [np.bincount(side.row, minlength=rows) for side in sides]
     levels = [
-        np.bincount(it.row, own, rows) / np.maximum(many, 1)
-        for it, own, many in zip(sides, logs, n, strict=True)
+        np.bincount(side.row, own, rows) / np.maximum(many, 1)
+        for side, own, many in zip(sides, logs, n, strict=True)
     ]
     weight = n[0] * n[1] / np.maximum(n[0] + n[1], 1)
     weight /= max(weight.sum(), 1.0)
     # What each answer adds to its side's mean of weighted rows.
     adds = [
-        len(own) * (weight / np.maximum(many, 1))[it.row] * (own - level_of[it.row])
-        for it, own, many, level_of in zip(sides, logs, n, levels, strict=True)
+        len(own) * (weight / np.maximum(many, 1))[side.row] * (own - level_of[side.row])
+        for side, own, many, level_of in zip(sides, logs, n, levels, strict=True)
     ]
     base, head = (
-        np.bincount(it.block, own / len(own), answers.seconds)
-        for it, own in zip(sides, adds, strict=True)
+        np.bincount(side.block, own / len(own), answers.seconds)
+        for side, own in zip(sides, adds, strict=True)
     )
     luck = error_of_threads(sides, adds)
     error, freedom = joined(error_of_sum(head - base), *([luck] if luck else []))
     reach = -float(special.stdtrit(freedom, level)) * error
     middle = (levels[0] + levels[1]) / 2
-    off = [own - middle[it.row] for it, own in zip(sides, logs, strict=True)]
+    off = [own - middle[side.row] for side, own in zip(sides, logs, strict=True)]
     is_off = abs(float(weight @ (levels[1] - levels[0]))) - reach > math.log1p(SIZE)
     sizes = Sizes(*(math.exp(float(weight @ it)) for it in levels))
     is_off = is_off and abs(sizes.head - sizes.base) >= LEAST_BYTES
@@ -175,14 +175,15 @@ def _sizes_of_few(sides: Sequence[Requests], level: float) -> Sizes | None:
     return sizes if apart >= max(LEAST_BYTES, SIZE * smaller) else None
 
 
-def _every_process(sides: Sequence[Requests], values: Sequence[NDArray]) -> bool:
+def _every_process(sides: Sequence[Requests], values: Sequence[Floats | Flags]) -> bool:
     """Whether the means of all processes of head are beyond those of base's, by CLEAR of how far
     both sides are apart: one process in a state of its own makes a side differ, not its others."""
     processes = 1 + max(int(it.process.max(initial=0)) for it in sides)
+    n = [np.bincount(it.process, minlength=processes) for it in sides]
     with np.errstate(invalid="ignore"):  # NaN of a process without answers
         base, head = (
-            np.bincount(it.process, own, processes) / np.bincount(it.process, minlength=processes)
-            for it, own in zip(sides, values, strict=True)
+            np.bincount(side.process, own, processes) / many
+            for side, own, many in zip(sides, values, n, strict=True)
         )
     gap = max(np.min(head) - np.max(base), np.min(base) - np.max(head))
     return bool(gap > CLEAR * abs(np.mean(head) - np.mean(base)))  # never with a NaN

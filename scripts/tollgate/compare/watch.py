@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tollgate.compare import samples, words
 from tollgate.compare.decide import next_look_s
@@ -20,31 +20,32 @@ _COARSE = (
 )
 
 
+#: CPU ms by process in each of so many seconds from a moment on, None where not known.
+UsedMs = Callable[[float, int], tuple[tuple[float | None, ...], ...]]
+
+
+@dataclass(eq=False)
 class ComparisonDecider:
     """Decides a comparison at each look, as the verdict will when the run has ended."""
 
-    def __init__(
-        self,
-        record: CompareRecord,
-        labels: Sequence[str],
-        warmup_s: float,
-        lag_s: float,
-        background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None,
-        used_ms: Callable[[float, int], tuple[tuple[float | None, ...], ...]] | None = None,
-    ) -> None:
-        """labels: all that are compared. lag_s: between a look's moment and the look, so that
-        everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. background_cpu: the background CPU load, as
-        BackgroundCpuRecorder.shares has it, and used_ms: that of the processes, as
-        WorkerCpuRecorder.used_ms; None where it is not recorded."""
-        self.record = record
-        self.every_s = record.every_s
-        self.labels = labels
-        self.warmup_s = warmup_s
-        self.lag_s = lag_s
-        self.background_cpu, self.used_ms = background_cpu, used_ms
-        self.gate = record.first_gate
-        self.origin_s = 0.0  # when JMeter began, in seconds since the epoch; 0 for not known
+    record: CompareRecord
+    labels: Sequence[str]
+    """All that are compared."""
+    warmup_s: float
+    lag_s: float
+    """Between a look's moment and the look, so that everything sent until then has been answered or
+    given up, and written down: what is still missing would be what is slow."""
+    background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None
+    """The background CPU load, as BackgroundCpuRecorder.shares; None where it is not recorded."""
+    used_ms: UsedMs | None = None
+    """That of the processes, as WorkerCpuRecorder.used_ms; None where it is not recorded."""
+    origin_s: float = 0.0
+    """When JMeter began, in seconds since the epoch; 0 for not known."""
+    gate: Gate = field(init=False)
+    every_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gate, self.every_s = self.record.first_gate, self.record.every_s
 
     @property
     def is_decided(self) -> bool:
@@ -65,13 +66,13 @@ class ComparisonDecider:
     def look(self, store: Store) -> str | None:
         """A line on what was seen."""
         due_s, most_s = self._due_s(), self.record.settings.budget_s + self.lag_s
-        of_coin = self.record.processes, self.record.is_by_thread
-        found = samples.read(store, self.labels, self.warmup_s, most_s, *of_coin)
+        processes, by_thread = self.record.processes, self.record.is_by_thread
+        read = samples.read(store, self.labels, self.warmup_s, most_s, processes, by_thread)
         # JMeter writes in blocks, so that the file may be behind the clock.
-        if found.seconds < due_s + self.lag_s:
+        if read.seconds < due_s + self.lag_s:
             return None
         self.note_cpu(self.origin_s, int(due_s))
-        self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
+        self.gate = judge_blocks(self.record, read.blocks, due_s, live=True)
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
@@ -109,13 +110,13 @@ def look_text(gate: Gate) -> str:
     return f"Compare: {at}: {'; '.join(parts)}"
 
 
-def _text(what: str, finding: Finding, gate: Gate) -> str:
+def _text(state: str, finding: Finding, gate: Gate) -> str:
     if finding.change is None:
-        return f"{what} {words.name(finding)}"
+        return f"{state} {words.name(finding)}"
     effect = gate.settings.effect_of(finding.metric)
     change = words.change(finding, finding.change, effect)
     ends = words.interval(finding, effect)
-    return f"{what} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"
+    return f"{state} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"
 
 
 def _few(texts: Sequence[str]) -> list[str]:

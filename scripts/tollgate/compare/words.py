@@ -127,12 +127,14 @@ def _ends(
     """`mean of sum +288.0 % (at least +90.0 %)`, each; those of low ends that lie above no
     change."""
     bound = {"low": "at least", "high": "at most"}[end]
-    return [
-        f"{name(it)} {change(it, it.change, effect)} ({bound} {change(it, least_or_most, effect)})"
-        for it in findings
-        for effect, least_or_most in [(effect_of(comparison, it), getattr(it, end))]
-        if least_or_most > 0
-    ]
+    texts = []
+    for finding in findings:
+        effect, least_or_most = effect_of(comparison, finding), getattr(finding, end)
+        if least_or_most > 0:
+            by = change(finding, least_or_most, effect)
+            changed = change(finding, finding.change, effect)
+            texts.append(f"{name(finding)} {changed} ({bound} {by})")
+    return texts
 
 
 def unlike(comparison: Comparison) -> str:
@@ -143,9 +145,9 @@ def unlike(comparison: Comparison) -> str:
 
 
 def _otherwise(answers: UnlikeAnswers) -> Iterator[str]:
-    for it in answers.codes[:_NAMED]:
-        base, head = (format_number(100 * share) for share in (it.base, it.head))
-        yield f"{it.code} in {base} % of base's answers and {head} % of head's"
+    for code in answers.codes[:_NAMED]:
+        base, head = (format_number(100 * share) for share in (code.base, code.head))
+        yield f"{code.code} in {base} % of base's answers and {head} % of head's"
     if sizes := answers.sizes:
         yield f"{sizes.base:,.0f} bytes in base and {sizes.head:,.0f} in head"
 
@@ -155,8 +157,8 @@ def _undecided(comparison: Comparison, is_short: bool) -> str:
     if is_short and (many := len(comparison.undecided)) > _NAMED:
         return f"not decided, as was known before the load: {many} metrics"
     labels: dict[str, list[str]] = {}
-    for it in comparison.undecided:
-        labels.setdefault(it.metric, []).append(it.label)
+    for finding in comparison.undecided:
+        labels.setdefault(finding.metric, []).append(finding.label)
     said = ", ".join(f"{metric} ({', '.join(names)})" for metric, names in labels.items())
     return f"not decided, as was known before the load: {said}" if said else ""
 
@@ -167,8 +169,8 @@ def sides(record: CompareRecord) -> Iterator[str]:
     for side in (record.base, record.head):
         yield f"{side.name}: {side.description}"
     if record.injected:
-        given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
-        yield f"head was slowed on purpose: {given}"
+        slowed = (f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
+        yield f"head was slowed on purpose: {', '.join(slowed)}"
     if record.coin != "arrival":
         each = "thread" if record.is_by_thread else "iteration of a thread"
         yield f"requests were assigned once per {each}"
@@ -176,8 +178,8 @@ def sides(record: CompareRecord) -> Iterator[str]:
         yield left_out(record.left_out)
     if record.pace:
         yield pace(record.pace, record.weights)
-    if found := BackgroundCpu.of(record.background_cpu):
-        yield _background_cpu(found)
+    if background := BackgroundCpu.of(record.background_cpu):
+        yield _background_cpu(background)
 
 
 #: Of an app of which base and head are made.
@@ -204,23 +206,23 @@ def left_out(labels: Sequence[str]) -> str:
     return f"left out, for head alone answers it: {', '.join(labels)}"
 
 
-def pace(found: Pace, weights: Mapping[str, int]) -> str:
+def pace(pace: Pace, weights: Mapping[str, int]) -> str:
     """How fast arrivals came, and why: `arrivals: one of each label every 28 ms, in the plan 18 ms:
     ... `."""
-    asked = sum(weights.values())
-    shares = (f"{100 * n / asked:.0f} % {name}" for name, n in weights.items() if n)
-    what = f"one every {found.period_ms} ms, {', '.join(shares)}"
+    total = sum(weights.values())
+    shares = (f"{100 * n / total:.0f} % {name}" for name, n in weights.items() if n)
+    what = f"one every {pace.period_ms} ms, {', '.join(shares)}"
     if not weights:
-        what = f"one of each label every {found.period_ms} ms"
-    slower = f", in the plan {found.usual_ms} ms" if found.period_ms != found.usual_ms else ""
-    return f"arrivals: {what}{slower}: {_why(found)}"
+        what = f"one of each label every {pace.period_ms} ms"
+    slower = f", in the plan {pace.usual_ms} ms" if pace.period_ms != pace.usual_ms else ""
+    return f"arrivals: {what}{slower}: {_why(pace)}"
 
 
-def power(found: Iterable[Power]) -> Iterator[str]:
+def power(powers: Iterable[Power]) -> Iterator[str]:
     """What will probably be found of each label, and what can't be decided."""
     by_label: dict[str, list[Power]] = {}
-    for it in found:
-        by_label.setdefault(it.label, []).append(it)
+    for each in powers:
+        by_label.setdefault(each.label, []).append(each)
     for label, metrics in by_label.items():
         rises = [f"{it.metric} {rise(it)}" for it in metrics if it.rise is not None]
         what = f"in {label}, with some {metrics[0].requests} requests a side"
@@ -230,52 +232,51 @@ def power(found: Iterable[Power]) -> Iterator[str]:
         )
 
 
-def undecidable(found: Iterable[Power]) -> Iterator[str]:
+def undecidable(powers: Sequence[Power]) -> Iterator[str]:
     """What to do about what can't be decided, before it is measured."""
-    found = [*found]
-    if all(it.can_pass for it in found):
-        return
-    held = [it for it in found if not it.can_pass and (it.label, it.metric) not in foretold(found)]
+    open_ = [it for it in powers if not it.can_pass]
+    free = foretold(powers)
+    held = [f"{it.metric} of {it.label}" for it in open_ if (it.label, it.metric) not in free]
     todo = "raise modules.compare.budget, or leave it out of modules.compare.labels or gates"
     if held:
-        names = ", ".join(f"{it.metric} of {it.label}" for it in held)
+        names = ", ".join(held)
         yield f"will probably be INCONCLUSIVE, for too few or too short requests: {names}: {todo}"
-    if len(held) < sum(not it.can_pass for it in found):
+    if len(held) < len(open_):
         yield (
             "what has too few or too short requests can fail the run, and can't keep it from PASS"
         )
 
 
-def rise(of: Power) -> str:
-    if of.metric in SHARES:
-        return f"{100 * of.rise:+.2f} points"
-    return f"{100 * of.rise:+.1f} %"
+def rise(power: Power) -> str:
+    if power.metric in SHARES:
+        return f"{100 * power.rise:+.2f} points"
+    return f"{100 * power.rise:+.1f} %"
 
 
-def _background_cpu(found: BackgroundCpu) -> str:
+def _background_cpu(taken: BackgroundCpu) -> str:
     """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
     p95`; time that went to other guests of the host is among it."""
-    said = f"other processes took {format_number(100 * found.share)} % of the cores"
-    if not found.disturbed_s:
+    said = f"other processes took {format_number(100 * taken.share)} % of the cores"
+    if not taken.disturbed_s:
         return said
-    seconds = f"{found.disturbed_s} of {found.seconds} s"
+    seconds = f"{taken.disturbed_s} of {taken.seconds} s"
     return f"{said}: more than {100 * CALM:g} % in {seconds}, which weigh less in p95"
 
 
-def _why(found: Pace) -> str:
-    if found.why == MEASURED:
-        cost, needed = found.cost, found.cost.total_ms / found.usual_ms / found.cores
+def _why(pace: Pace) -> str:
+    if pace.why == MEASURED:
+        cost, needed = pace.cost, pace.cost.total_ms / pace.usual_ms / pace.cores
         said = (
             f"base and head took {format_number(cost.service_ms)} ms and JMeter "
-            f"{format_number(cost.generator_ms)} ms of CPU for one, at {found.usual_ms} ms "
-            f"{100 * needed:.0f} % of {found.cores} cores"
+            f"{format_number(cost.generator_ms)} ms of CPU for one, at {pace.usual_ms} ms "
+            f"{100 * needed:.0f} % of {pace.cores} cores"
         )
-        late = found.busy > found.share and ", and this is the slowest pace"
-        return f"{said}, of which they may take {100 * found.share:g} %{late or ''}"
+        late = ", and this is the slowest pace" if pace.busy > pace.share else ""
+        return f"{said}, of which they may take {100 * pace.share:g} %{late}"
     return {
         FIXED: "set by a property",
         UNSEEN: "the CPU time of services by URL can't be seen",
-    }.get(found.why, "what a request costs could not be measured")
+    }.get(pace.why, "what a request costs could not be measured")
 
 
 def processes(comparison: Comparison) -> Iterator[str]:
@@ -283,8 +284,8 @@ def processes(comparison: Comparison) -> Iterator[str]:
 
     `typical of sum by process, against base: base -0.6 to +0.5 %, head +4.2 to +5.4 %`.
     """
-    for it in comparison.spreads:
-        yield f"{it.metric} of {it.label} by process, against all of base: {it}"
+    for spread in comparison.spreads:
+        yield f"{spread.metric} of {spread.label} by process, against all of base: {spread}"
 
 
 def course(comparison: Comparison) -> str:
@@ -326,19 +327,19 @@ def noise(comparison: Comparison) -> Iterator[str]:
     `noise of sum: p50 +0.4 %, +/- 0.9 %; p95 -0.8 %, +/- 2.1 %`: half of the interval's width.
     """
     for label in comparison.samples:
-        parts = [
-            f"{it.metric} {change(it, it.change, effect_of(comparison, it))}, +/- {_half(it)}"
-            for it in comparison.gate.findings
-            if it.label == label and it.low is not None and it.high is not None
-            if it.gates or it.metric in (*METRICS[:2], CPU)
-        ]
-        if parts:
-            yield f"noise of {label}: {'; '.join(parts)}"
+        own = [it for it in comparison.gate.findings if it.label == label]
+        shown = [it for it in own if it.gates or it.metric in (*METRICS[:2], CPU)]
+        parts = [_noise(it, effect_of(comparison, it)) for it in shown]
+        if any(parts):
+            yield f"noise of {label}: {'; '.join(filter(None, parts))}"
 
 
-def _half(finding: Finding) -> str:
+def _noise(finding: Finding, effect: float) -> str:
+    if finding.low is None or finding.high is None:
+        return ""
     half = 100 * (finding.high - finding.low) / 2
-    return f"{half:.2f} points" if finding.metric in SHARES else f"{half:.1f} %"
+    width = f"{half:.2f} points" if finding.metric in SHARES else f"{half:.1f} %"
+    return f"{finding.metric} {change(finding, finding.change, effect)}, +/- {width}"
 
 
 def _of_runs(share: float) -> str:
@@ -380,8 +381,9 @@ def cases(comparison: Comparison | None) -> list[Case]:
     it."""
     if comparison is None:
         return []
-    lines = [line(it, effect_of(comparison, it)) for it in comparison.gating]
-    return [
-        Case(f"{name(it)}, head against base", it.verdict, its_line, reason(it))
-        for it, its_line in zip(comparison.gating, lines, strict=True)
-    ]
+    return [_case(comparison, finding) for finding in comparison.gating]
+
+
+def _case(comparison: Comparison, finding: Finding) -> Case:
+    its_line = line(finding, effect_of(comparison, finding))
+    return Case(f"{name(finding)}, head against base", finding.verdict, its_line, reason(finding))

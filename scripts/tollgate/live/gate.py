@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from typing import cast
 
 from aiohttp import web
 
@@ -49,16 +50,17 @@ class Gate:
 class Visitor(asyncio.Protocol):
     """A connection until its first request has told its headers; then it is the server's."""
 
+    _transport: asyncio.Transport
+
     def __init__(self, gate: Gate) -> None:
         self._gate, self._head = gate, b""
-        self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for a request, for a while."""
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         if not self._gate.make_room():
-            transport.abort()
+            self._transport.abort()
             return
         self._gate.waiting[self] = None
         self._timer = asyncio.get_running_loop().call_later(HEAD_S, self.end)

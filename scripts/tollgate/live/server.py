@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 import threading
-from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +44,8 @@ class LiveServer:
         self._page, self._policy = page, f"{policy}; {_FRAMES}"
         self._token = secrets.token_urlsafe(16)
         self._newest, self._number = "", 0
-        self._is_over, self._report = False, None
+        self._is_over = False
+        self._report: Path | None = None
         self._taken = 0  # how many have taken the run's page
         self._ready: Future[str] = Future()
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
@@ -62,16 +62,14 @@ class LiveServer:
     def end(self, snapshot: str, report: Path | None) -> None:
         """Send the last snapshot, and wait until those who see the page have it, and the run's page
         where there is one. report: has the address of the live page from now on."""
-        self._wait(self._end(snapshot, report))
+        ended = asyncio.run_coroutine_threadsafe(self._end(snapshot, report), self._loop)
+        ended.result(2 * LAST_S)
 
     def close(self) -> None:
         """Leave neither port nor thread."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join()
-
-    def _wait(self, coroutine: Coroutine) -> None:
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * LAST_S)
 
     def _run(self) -> None:
         try:
@@ -146,7 +144,8 @@ class LiveServer:
             await response.write(text.encode())
             async with self._changed:
                 if sent == self._number and not ends:
-                    await _within(ALIVE_S, self._changed.wait())
+                    with suppress(asyncio.TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), ALIVE_S)
 
     async def _offer(
         self, snapshot: str, is_over: bool = False, report: Path | None = None
@@ -164,8 +163,3 @@ class LiveServer:
             if self._loop.time() >= deadline:
                 return
             await asyncio.sleep(0.05)
-
-
-async def _within(seconds: float, coroutine: Coroutine) -> None:
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(coroutine, seconds)

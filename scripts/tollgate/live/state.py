@@ -53,7 +53,7 @@ class WindowTimes:
         """ok: whether the samples were answered well."""
         self._ok, self._old = ok, Counts.of([], [])
         # Of the newest ones: when each began, when it ended, its time.
-        self._parts: list[tuple[Floats, Ints, Ints]] = []
+        self._parts: list[tuple[Ints | Floats, Ints, Ints]] = []
 
     def keep(self, begin_ms: Ints | Floats, end_ms: Ints, time_ms: Ints) -> None:
         self._parts.append((begin_ms, end_ms, time_ms))
@@ -150,9 +150,10 @@ class LiveSamples(GrowingSamples[WindowTimes]):
                 kind = ("", "", OTHER_FAILURES)
             self.failures[kind] += n
         self._longest_ms = max(self._longest_ms, longest_ms)
+        before_ms = (self.newest_ms or 0) - KEPT_MS - self._longest_ms
         for series in self.series:
             for each in (series.service, series.response, series.lateness):
-                each.settle(self.newest_ms - KEPT_MS - self._longest_ms, self.window)
+                each.settle(before_ms, self.window)
 
     def decided(self, measured_s: float, lag_s: float) -> None:
         """A look at this second of measuring has ended it: no sample behind it is judged. lag_s:

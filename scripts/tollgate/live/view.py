@@ -220,9 +220,9 @@ def criteria(
     if not results and not undecided:
         return []
     if at_s is None:
-        rows = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
+        waiting = [(readable(it), TableCell(badge=OPEN)) for it in undecided]
         columns = [Column("criterion", CODE), Column("verdict", VERDICT)]
-        return [Table(f"{readable(name)}: nothing has been decided yet", columns, rows)]
+        return [Table(f"{readable(name)}: nothing has been decided yet", columns, waiting)]
     table = criteria_table(results, has_looks=True)
     rows = [(*row, _needed(it)) for row, it in zip(table.rows, results, strict=True)]
     columns = [*table.columns, *numeric("samples, of about")]
@@ -232,12 +232,12 @@ def criteria(
     return [Table(caption, columns, rows, "cards")]
 
 
-def _needed(it: CriterionResult) -> str:
+def _needed(result: CriterionResult) -> str:
     """How far an open one is: `412 of 1,300 (32 %)`."""
-    if it.verdict != INCONCLUSIVE or not it.samples_needed:
+    if result.verdict != INCONCLUSIVE or not result.samples_needed:
         return ""
-    share = f"{100 * it.samples / it.samples_needed:.0f} %"
-    return f"{it.samples:,} of {it.samples_needed:,} ({share})"
+    share = f"{100 * result.samples / result.samples_needed:.0f} %"
+    return f"{result.samples:,} of {result.samples_needed:,} ({share})"
 
 
 def comparison(gate: Gate) -> list[Shown]:

@@ -71,7 +71,7 @@ class Capacity(OwnLoad):
 
     def __init__(self) -> None:
         super().__init__()
-        self.idle: subprocess.Popen | None = None
+        self.idle: subprocess.Popen[str] | None = None
         self.idle_port: int | None = None
         self.records: dict[str, CapacityRecord] = {}
         self.passes: dict[str, Iteration] = {}
@@ -79,22 +79,21 @@ class Capacity(OwnLoad):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be searched."""
-        super().prepare()
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a trial in which workers are replaced measures something else")
         with problems_as(TaurusConfigError, "capacity", CriterionError, ValueError):
-            wanted = read(SearchSettings, self.settings, "modules.capacity")
-            record = _record(wanted)
+            search = read(SearchSettings, self.settings, "modules.capacity")
+            record = _record(search)
         executions = executions_of(self.engine.config)
-        for each in executions:
-            self._have_passes(*each, wanted.rate, record.of)
+        for name, scenario in executions:
+            self._have_passes(name, scenario, search.rate, record.of)
         self.idle_port = lock.free_port(socket.SOCK_STREAM)
-        for each in executions:
-            self._give(*each, record, self.idle_port)
+        for name, scenario in executions:
+            self._give(name, scenario, record, self.idle_port)
         # Those on the capacity of executions that taurus.yml has and this run has not.
         absent = {str(name) for name in self.engine.config.get("scenarios")} - self.records.keys()
-        self.leave_criteria_out(lambda it: it.is_of_capacity and it.label in absent)
+        self.leave_criteria_out(lambda crit: crit.is_of_capacity and crit.label in absent)
         under_way(self.engine).position = self.position
         self.log.info(
             "Capacity of %s within %s: %s for each of %s, behind the generator's own ceiling",
@@ -105,22 +104,23 @@ class Capacity(OwnLoad):
         )
 
     def _have_passes(
-        self, name: str, scenario: BetterDict, rate: str | None, of: Sequence[str]
+        self, name: str, scenario: BetterDict, rate: str | None, targets: Sequence[str]
     ) -> None:
         """Check the plan, and give one that reads its rate from a property a copy that sends what
         the file of arrivals says."""
-        given = given_properties(self.engine.config, scenario)
+        properties = given_properties(self.engine.config, scenario)
         script = script_of(scenario).absolute()
         with problems_as(TaurusConfigError, "capacity", PlanError):
             if (composed := under_way(self.engine).composed) and composed.has_passes:
-                self.passes[name] = longest_of(script, map(pass_of, of), given)
+                self.passes[name] = longest_of(script, map(pass_of, targets), properties)
             if not rate or not script.is_file() or reads_arrivals(script):
-                check_plan(script, of)
+                check_plan(script, targets)
                 return
             # In a folder of its own, as an inline scenario is called like its plan's file.
             copy = record_path(self.folder, name).with_suffix("") / script.name
             copy.parent.mkdir(exist_ok=True)
-            self.passes[name] = write_by_arrivals(script, str(rate), copy, given, (NOTHING, END))
+            ends = NOTHING, END
+            self.passes[name] = write_by_arrivals(script, str(rate), copy, properties, ends)
             if absent := plugins.missing([copy], jmeter_home()):
                 raise PlanError(f"{script}: {plugins.advice(absent, jmeter_home())}")
         scenario.merge({"script": str(copy)})
@@ -136,9 +136,9 @@ class Capacity(OwnLoad):
         path.write_text(row(HEADER))
         properties = {"arrivals": str(path), "origin": 0, "nothing_port": port}
         scenario.merge({"properties": properties})
-        given = given_properties(self.engine.config, scenario)
+        whole = given_properties(self.engine.config, scenario)
         for each, default in DEFAULTS.items():
-            property_of(given, each, default, f"capacity: execution {name!r}")
+            property_of(whole, each, default, f"capacity: execution {name!r}")
         if name in self.passes:
             record = replace(record, of=self.passes[name].names or record.of, passes=True)
         records.write(record_path(self.folder, name), record)
@@ -146,7 +146,6 @@ class Capacity(OwnLoad):
 
     def startup(self) -> None:
         """Start the server that does nothing, once every module is prepared. Raises ToolError."""
-        super().startup()
         if self.idle_port is None:
             return
         for executor in self.engine.provisioning.executors:
@@ -168,35 +167,35 @@ class Capacity(OwnLoad):
         for executor in self.engine.provisioning.executors if self.records else ():
             if is_running(executor) and Path(executor.kpi_jtl).exists():
                 if executor not in self.searches:
-                    given = executor, self.folder, self.records[executor.label]
-                    samples = samples_of(self.engine, executor)
-                    of = self.passes.get(executor.label)
-                    self.searches[executor] = Search(*given, samples, self.log, iteration=of)
+                    self.searches[executor] = Search(
+                        executor,
+                        self.folder,
+                        self.records[executor.label],
+                        samples_of(self.engine, executor),
+                        self.log,
+                        iteration=self.passes.get(executor.label),
+                    )
                 self.searches[executor].go_on(time.time())
-        return super().check()
+        return False
 
     def position(self, executor: object, _asked_s: float = 0, elapsed_s: float = 0) -> str | None:
         """Where the search stands, for `progress`."""
         search = self.searches.get(executor)
-        return search and search.position(elapsed_s)
+        return search.position(elapsed_s) if search else None
 
     def post_process(self) -> None:
         """Leave no server behind."""
-        super().post_process()
         if self.idle:
             self.idle.stdout.close()
             end_by_stdin(self.idle)
             self.idle = None
 
 
-def _record(wanted: SearchSettings) -> CapacityRecord:
+def _record(search: SearchSettings) -> CapacityRecord:
     """Raises CriterionError and ValueError."""
-    if not wanted.of:
+    if not search.of:
         raise ValueError("modules.capacity.of is missing: name a target, such as sum, or a list")
-    settings = CapacitySettings(
-        limits=tuple(limit_of(it) for it in wanted.limits),
-        budget_s=wanted.budget,
-        seed=secrets.randbelow(1 << 31),
-    )
-    of, weights = tuple(wanted.of), tuple(wanted.of.values())
-    return CapacityRecord(settings, wanted.limits, of, weights=weights)
+    limits = tuple(limit_of(it) for it in search.limits)
+    settings = CapacitySettings(limits, search.budget, seed=secrets.randbelow(1 << 31))
+    targets, weights = tuple(search.of), tuple(search.of.values())
+    return CapacityRecord(settings, search.limits, targets, weights=weights)

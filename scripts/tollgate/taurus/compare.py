@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -26,25 +26,16 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
 from tollgate.base.urls import Url
-from tollgate.compare import answers, mix, pace, record, words
+from tollgate.compare import answers, mix, pace, record, settings, words
 from tollgate.compare.answers import Answer, AnswersError, Found, Rehearsal
 from tollgate.compare.facts import labels_of
 from tollgate.compare.mix import mix_of
+from tollgate.compare.model import Answers
 from tollgate.compare.outset import Schedule, set_out
-from tollgate.compare.own_plan import OwnPlanCompared, send_to_sides
+from tollgate.compare.own_plan import PlanOfSides, send_as_it_is, send_to_sides
 from tollgate.compare.record import CompareRecord, CpuRecord, SideRecord
-from tollgate.compare.settings import (
-    TIMEOUTS_MS,
-    CompareSetup,
-    answers_of,
-    drawn_seeds,
-    lag_s,
-    own_timeouts,
-    read_setup,
-    repeat_command,
-    schedule_of,
-)
-from tollgate.compare.watch import ComparisonDecider
+from tollgate.compare.settings import CompareSetup
+from tollgate.compare.watch import ComparisonDecider, UsedMs
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.plan.sided import SEED as COIN_SEED
@@ -61,8 +52,22 @@ from tollgate.taurus.shared import problems_as, property_of, samples_of, under_w
 from tollgate.taurus.targets import Targets
 from tollgate.workers.cgroups import usable_cores
 
-#: CPU ms by process in each of so many seconds from a moment on, None where not known.
-UsedMs = Callable[[float, int], tuple[tuple[float | None, ...], ...]]
+
+@dataclass(frozen=True)
+class _Sides:
+    """Base and head, as they are asked."""
+
+    records: Sequence[SideRecord]
+    urls: Sequence[Sequence[Url]]
+    """Of each side, one for each process."""
+    apps: Sequence[Sequence[pm2.App]] = ((), ())
+    """Of each side; none of services by URL."""
+    roots: Mapping[str, list[Path]] = field(default_factory=dict)
+    """Of each side, first its own."""
+
+    @property
+    def is_sided(self) -> bool:
+        return any(app.is_sided for side in self.apps for app in side)
 
 
 class Compare(OwnLoad):
@@ -72,24 +77,18 @@ class Compare(OwnLoad):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted: CompareSetup | None = None
+        self.setup: CompareSetup | None = None
+        self.sides = _Sides((), ())
+        self.plan: PlanOfSides | None = None
         self.record: CompareRecord | None = None
         self.decider: ComparisonDecider | None = None
         self.watches: dict[object, SampleWatch] = {}
-        self.lag_s = 0.0
-        self.usual: dict[str, int] = {}
-        self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this suite
-        self.roots: dict[str, list[Path]] = {}  # of each side, first its own
         self.unwritten: frozenset[str] | None = None  # in base before it ran, where git tells
-        self.names: list[list[str]] = [[], []]  # of the apps of base and of head
-        self.urls: list[Url] = []  # of both
-        self.straying: tuple[str, ...] = ()  # labels of a user's own plan that may ask others
         self.to_leave = ExitStack()
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be compared."""
-        super().prepare()
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a reload hits base and head at different moments")
@@ -99,141 +98,123 @@ class Compare(OwnLoad):
             problems_as(TaurusConfigError, "compare", SettingError),
             problems_as(ToolError, "compare", *problems),
         ):
-            self.wanted = read_setup(self.settings, os.environ)
-            self._set_up(*execution)
+            self.setup = settings.read_setup(self.settings, os.environ)
+            self._set_up(*execution, self.setup)
 
-    def _set_up(self, name: str, scenario: BetterDict) -> None:
-        wanted, given = self.wanted, given_properties(self.engine.config, scenario)
-        if (measured := given.get("measured", "0")) not in ("0", "0.0"):
+    def _set_up(self, name: str, scenario: BetterDict, setup: CompareSetup) -> None:
+        properties = given_properties(self.engine.config, scenario)
+        if (measured := properties.get("measured", "0")) not in ("0", "0.0"):
             raise SettingError(
                 f"the property measured is {measured}: set modules.compare.budget instead"
             )
         prepared = under_way(self.engine).executions[name]
         script = prepared.original or scenario.get("script", None)
-        seeds = drawn_seeds(script, given)
-        is_sided = False
-        if wanted.urls:
-            both, urls = sides.sides_of_urls(wanted.urls), wanted.urls
+        seeds = settings.drawn_seeds(script, properties)
+        if setup.urls:
+            self.sides = _Sides(sides.sides_of_urls(setup.urls), setup.urls)
         else:
-            both, apps = self._here(wanted, name, scenario)
-            is_sided = any(app.is_sided for each in apps for app in each)
-            urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
-            self.names = [[app.name for app in each] for each in apps]
-            scenario["target"] = [name for each in self.names for name in each]
-        self.urls = [it for each in urls for it in each]
-        own = {**sides.places(urls), **seeds}
-        plan = None
+            self.sides = self._here(setup, name, scenario)
+            scenario["target"] = [app.name for side in self.sides.apps for app in side]
+        urls = self.sides.urls
         if prepared.original:
             host = prepared.service_host
-            plan = send_to_sides(prepared.original, host, self.folder, urls, given, wanted)
+            plan = send_to_sides(prepared.original, host, self.folder, urls, properties, setup)
             prepared.notes += plan.sided.remarks
             prepared.ends_s = plan.ends_s
             scenario["script"] = str(plan.copy)
-            self.lag_s, self.straying = lag_s(plan.properties), plan.sided.straying
-            self.wanted = replace(wanted, gate=plan.gate)
-            own |= plan.properties
             seeds[COIN_SEED] = plan.properties[COIN_SEED]
         else:
-            self.usual, self.fixed = schedule_of(script, given)
-            timeouts = own_timeouts(Path(str(script)).read_text(encoding="utf-8")) | given
-            self.lag_s = lag_s(timeouts)
-            # JMeter adds whole seconds.
-            own |= {it: timeouts[it] for it in TIMEOUTS_MS if it in timeouts}
-            own["measured"] = int(wanted.gate.budget_s)
-        scenario.merge({"properties": own})
-        wanted_answers = answers_of(name, scenario)
-        if sides.VARIABLE in os.environ:  # of a bisect, which asks for times alone
-            wanted_answers = "any"
-        self._begin(name, both, len(urls[0]), plan)
-        self._write(replace(self.record, answers=wanted_answers, is_sided=is_sided))
+            plan = send_as_it_is(Path(str(script)).read_text("utf-8"), properties, setup)
+        scenario.merge({"properties": {**sides.places(urls), **seeds, **plan.properties}})
+        self.plan = plan
+        self._begin(name, settings.answers_of(name, scenario), setup, plan)
         if seeds:
-            self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
+            repeat = settings.repeat_command(seeds)
+            self.log.info("Seeds of this run; for the same again: %s", repeat)
 
-    def _begin(
-        self, name: str, both: Sequence[SideRecord], processes: int, plan: OwnPlanCompared | None
-    ) -> None:
-        """Record and log what is compared. processes: of each side. plan: a user's own."""
-        wanted = self.wanted
-        known = CompareRecord(
-            *both,
+    def _begin(self, name: str, same: Answers, setup: CompareSetup, plan: PlanOfSides) -> None:
+        """Record and log what is compared. same: what head may answer."""
+        base, head = self.sides.records
+        promise = CompareRecord(
+            base,
+            head,
             execution=name,
-            mode="url" if wanted.urls else wanted.settings.mode,
-            settings=wanted.gate,
-            first_s=wanted.settings.first,
-            every_s=wanted.settings.every,
-            injected=wanted.injected,
-            processes=processes,
+            mode="url" if setup.urls else setup.settings.mode,
+            settings=plan.gate,
+            first_s=setup.settings.first,
+            every_s=setup.settings.every,
+            injected=setup.injected,
+            processes=len(self.sides.urls[0]),
+            # A bisect asks for times alone.
+            answers="any" if sides.VARIABLE in os.environ else same,
+            is_sided=self.sides.is_sided,
+            cpu=None if setup.urls else CpuRecord(),
         )
-        if not wanted.urls:
-            known = replace(known, cpu=CpuRecord())
-        if plan:
-            sided = plan.sided
-            known = replace(
-                known, coin=sided.coin, repeats=sided.repeats, elsewhere=sided.elsewhere
+        if sided := plan.sided:
+            promise = replace(
+                promise, coin=sided.coin, repeats=sided.repeats, elsewhere=sided.elsewhere
             )
-        self._write(known)
+        self._write(promise)
         under_way(self.engine).position = self.position
-        mode = "" if wanted.urls else f", in {known.mode} mode"
         self.log.info(
             "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
-            known.base.description,
-            known.head.description,
-            mode,
-            duration_text(wanted.gate.budget_s),
+            promise.base.description,
+            promise.head.description,
+            "" if setup.urls else f", in {promise.mode} mode",
+            duration_text(plan.gate.budget_s),
         )
-        if plan:
-            self.log.info("Compare: %s", words.coin(known, sided.lasting, sided.threads))
+        if sided:
+            self.log.info("Compare: %s", words.coin(promise, sided.lasting, sided.threads))
             for line in sided.remarks:
                 self.log.warning("compare: %s", line)
 
-    def _here(
-        self, wanted: CompareSetup, name: str, scenario: BetterDict
-    ) -> tuple[list[SideRecord], list[list[pm2.App]]]:
+    def _here(self, setup: CompareSetup, name: str, scenario: BetterDict) -> _Sides:
         """Base beside the working tree, and the processes of both for PM2 to start."""
         app = sides.app_of(name, scenario)
-        mode = wanted.settings.mode
+        mode = setup.settings.mode
         copies.refuse_mode(app, mode)
         source = Source.of(app)
-        built = BuiltSides.of(os.environ) or self._check_out(name, scenario, source)
+        built = BuiltSides.of(os.environ) or self._check_out(setup, name, scenario, source)
         self._hold()
-        self.roots, found = built.roots, built.found
         places = source.root, built.folders
-        both = sides.copies_of_sides(app, mode, wanted.settings.processes, *places, os.environ)
+        both = sides.copies_of_sides(app, mode, setup.settings.processes, *places, os.environ)
         in_turn = sides.in_turn(both, swapped=bool(secrets.randbits(1)))
         self.to_leave.callback(copies.compose(in_turn))
         apps = sides.apps_of_sides(app, both, pm2.declared_apps())
-        for line in (*sides.unequal(found, os.environ), *sides.shared_stores(apps)):
+        urls = [[Url("http", pm2.HOST, app.port) for app in side] for side in apps]
+        here = _Sides(sides.sides_of_revisions(built.found), urls, apps, built.roots)
+        for line in (*sides.unequal(built.found, os.environ), *sides.shared_stores(apps)):
             self.log.warning("compare: %s", line)
-        if found.is_control and not wanted.injected:
-            what = "this is the control, which must pass"
-            if any(it.is_sided for each in apps for it in each):
-                what = f"but {words.SIDED}"
+        if built.found.is_control and not setup.injected:
+            what = f"but {words.SIDED}" if here.is_sided else "this is the control, which must pass"
             self.log.info("Base and head are the same code: %s", what)
-        return sides.sides_of_revisions(found), apps
+        return here
 
-    def _check_out(self, name: str, scenario: BetterDict, source: Source) -> BuiltSides:
+    def _check_out(
+        self, setup: CompareSetup, name: str, scenario: BetterDict, source: Source
+    ) -> BuiltSides:
         """Base in a folder of its own, with its packages, and both sides built."""
         provision = packages.provision_of(name, scenario)
-        found = source.revisions(self.wanted.settings.base, provision)
+        revisions = source.revisions(setup.settings.base, provision)
         if not provision.install:
             for folder in packages.locked_folders(source.folder, source.root):
                 packages.check_head_packages(folder)
         self._hold()  # a killed run's check-out may lie there
-        self.log.info("Checking out base %s...", found.base_text)
+        self.log.info("Checking out base %s...", revisions.base_text)
         place = checkout.provide_folder(SUITE, source.root)
         checkout.note(place, BASE)
         base = place / checkout.CHECKOUT
-        checkout.check_out(source.root, found.base, base)
+        checkout.check_out(source.root, revisions.base, base)
         source_of = packages.provide(provision, source.folder, (base, source.root), self.folder)
         packages.build(provision, source.folder, self.folder, "head")
         self.unwritten = git.written(base)
         self.log.info("Base has its packages: %s", source_of)
-        if found.ignored and not provision.build and packages.makes_packages(source.folder):
+        if revisions.ignored and not provision.build and packages.makes_packages(source.folder):
             self.log.warning(
                 "compare: install scripts of package.json ran for base now, and for head when it "
                 "was installed: if they build, name `build` beside the app"
             )
-        return BuiltSides(found, (base, source.root), source.root)
+        return BuiltSides(revisions, (base, source.root), source.root)
 
     def _hold(self) -> None:
         """Keep other runs out until this one has left nothing behind."""
@@ -250,7 +231,6 @@ class Compare(OwnLoad):
     def startup(self) -> None:
         """Know what to look at, the labels of the plan that both sides answer, and how fast this
         machine can be asked. Raises ToolError, one line, for what base does not answer."""
-        super().startup()
         if not self.record:
             return
         texts = {key: str(value) for key, value in self.executor.properties.items()}
@@ -259,10 +239,15 @@ class Compare(OwnLoad):
             self._rehearse(plan, texts)
         self._warn_of_shared_files()
         warmup = property_of(texts, "warmup", 0, "compare")
-        recorder = under_way(self.engine).background
-        shares, used_ms = recorder and recorder.shares, self._watch_cpu()
-        labels = labels_of(plan, self.record.uncompared)
-        self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares, used_ms)
+        used_ms, recorder = self._watch_cpu(), under_way(self.engine).background
+        self.decider = ComparisonDecider(
+            self.record,
+            labels_of(plan, self.record.uncompared),
+            warmup,
+            self.plan.lag_s,
+            recorder and recorder.shares,
+            used_ms,
+        )
         samples = samples_of(self.engine, self.executor)
         self.watches[self.executor] = SampleWatch(self.decider, samples)
 
@@ -273,9 +258,10 @@ class Compare(OwnLoad):
             return None
         pids: dict[str, list[int]] = {}
         with problems_as(ToolError, "compare", pm2.Pm2Error):
-            for it in pm2.workers():
-                pids.setdefault(it["name"], []).append(it["pid"])
-        in_turn = [pids.get(name, []) for pair in zip(*self.names, strict=True) for name in pair]
+            for worker in pm2.workers():
+                pids.setdefault(worker["name"], []).append(worker["pid"])
+        pairs = zip(*self.sides.apps, strict=True)
+        in_turn = [pids.get(app.name, []) for pair in pairs for app in pair]
         self._write(replace(self.record, cpu=CpuRecord(max(1, len(in_turn[0])))))
         return partial(recorder.used_ms, in_turn)
 
@@ -285,7 +271,7 @@ class Compare(OwnLoad):
         several = self.record.processes > 1 or self.record.mode == "cluster"
         if self.unwritten is not None and several:
             with suppress(GitError):
-                new = git.written(self.roots["base"][0]) - self.unwritten
+                new = git.written(self.sides.roots["base"][0]) - self.unwritten
         if new:
             self.log.warning(
                 "compare: processes of a side write to the same files, such as %s: if one's work "
@@ -296,32 +282,35 @@ class Compare(OwnLoad):
     def _rehearse(self, plan: Plan, texts: Mapping[str, str]) -> None:
         """Ask each label of both sides, and choose labels and pace by what they answer."""
         labels = labels_of(plan, self.record.elsewhere)
-        found = mix_of(plan, plan.path.read_text(encoding="utf-8"))
+        mixed = mix_of(plan, plan.path.read_text(encoding="utf-8"))
         seed = int(property_of(texts, mix.SEED, 1, "compare"))
-        known = Schedule(labels, found, self.usual, self.fixed, seed)
-        sees_cpu = bool(self.targets and self.usual and not self.fixed)
-        given = pace.rehearsed(self.usual, found is not None) | self.fixed if self.usual else {}
+        usual, fixed = self.plan.usual, self.plan.fixed
+        sees_cpu = bool(self.targets and usual and not fixed)
+        timing = pace.rehearsed(usual, mixed is not None) | fixed if usual else {}
         self.log.info("Rehearsing what base and head answer, for half a minute or so...")
         try:
             seen = rehearse(
-                *(self.executor, self.folder, labels, found, given, sees_cpu),
+                *(self.executor, self.folder, labels, mixed, timing, sees_cpu),
                 lambda them: self._judged(them, labels),
             )
         except (RehearsalError, pm2.Pm2Error, OSError) as problem:
             self.log.warning("compare: the rates stay as they are: %s", problem)
             seen = Rehearsal(problem=str(problem))
-        made = set_out(self.record, known, seen, usable_cores(), self.wanted.settings.cpu_share)
-        self.executor.set_properties(made.properties)
+        schedule, share = Schedule(labels, mixed, usual, fixed, seed), self.setup.settings.cpu_share
+        outset = set_out(self.record, schedule, seen, usable_cores(), share)
+        self.executor.set_properties(outset.properties)
         [planned] = under_way(self.engine).manifest.executions
-        planned.properties.update({name: str(it) for name, it in made.properties.items()})
-        self._write(made.record)
-        for line in made.warnings:
+        planned.properties.update({name: str(it) for name, it in outset.properties.items()})
+        self._write(outset.record)
+        for line in outset.warnings:
             self.log.warning("compare: %s", line)
-        for line in made.lines:
+        for line in outset.lines:
             self.log.info("Compare: %s", line)
 
     def _judged(self, seen: Sequence[Answer], labels: Sequence[str]) -> Found:
-        answers.refuse_strays(seen, self.straying, self.urls)
+        if self.plan.sided:
+            urls = [url for side in self.sides.urls for url in side]
+            answers.refuse_strays(seen, self.plan.sided.straying, urls)
         return answers.judge(seen, labels)
 
     def check(self) -> bool:
@@ -334,7 +323,7 @@ class Compare(OwnLoad):
         if self.decider and self.decider.is_decided:
             self._write(self.decider.record)
             return True
-        return super().check()
+        return False
 
     def _write(self, known: CompareRecord) -> None:
         self.record = known
@@ -342,9 +331,8 @@ class Compare(OwnLoad):
 
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
-        super().shutdown()
-        known = under_way(self.engine)
-        recorders = [it for it in (known.background, known.worker_cpu) if it]
+        run = under_way(self.engine)
+        recorders = [it for it in (run.background, run.worker_cpu) if it]
         if not (self.decider and recorders):
             return
         for recorder in recorders:
@@ -364,13 +352,11 @@ class Compare(OwnLoad):
     def post_process(self) -> None:
         """Find out why head is worse, now that the verdict stands; then leave no check-out behind,
         whatever happened, nor what runs from it."""
-        super().post_process()
         try:
-            wanted = self.wanted and self.wanted.settings.profile
-            comparison = comparison_of(under_way(self.engine).judged, wanted)
-            if comparison:
-                known = self.executor, self.targets, self.roots
-                explained(self.folder, comparison, *known, self.log)
+            wanted = self.setup and self.setup.settings.profile
+            if comparison := comparison_of(under_way(self.engine).judged, wanted):
+                at = self.executor, self.targets, self.sides.roots
+                explained(self.folder, comparison, *at, self.log)
         finally:
             with defer_signals():
                 self.to_leave.close()

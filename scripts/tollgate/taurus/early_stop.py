@@ -12,6 +12,7 @@ import time
 from bzt import NormalShutdown
 from bzt.engine import Reporter
 
+from tollgate.gather.context import ExecutionContext
 from tollgate.gather.early_decisions import StopDecider
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets.scenarios import kind_of
@@ -29,14 +30,10 @@ class EarlyStop(Reporter):
 
     def startup(self) -> None:
         """Know what to judge: what `verdict` has recorded."""
-        super().startup()
-        known = under_way(self.engine)
+        run = under_way(self.engine)
         # The criteria of a share are about the samples of all engines.
-        if known.manifest and not known.is_shared:
-            self.watches = watches(
-                self,
-                lambda it: any(each.can_stop_early for each in it.criteria) and StopDecider(it),
-            )
+        if run.manifest and not run.is_shared:
+            self.watches = watches(self, _decider_of)
 
     def check(self) -> bool:
         """End the run without a failure of Taurus's making."""
@@ -52,4 +49,9 @@ class EarlyStop(Reporter):
                 continue
             context.manifest.stopped_by, context.manifest.stopped_at = failed.criterion, time.time()
             raise NormalShutdown
-        return super().check()
+        return False
+
+
+def _decider_of(context: ExecutionContext) -> StopDecider | None:
+    can_stop = any(criterion.can_stop_early for criterion in context.criteria)
+    return StopDecider(context) if can_stop else None

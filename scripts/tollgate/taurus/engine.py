@@ -45,23 +45,23 @@ class Engine(secrecy.RecordingEngine):
         """Read the files of settings. Raises TaurusConfigError for a kind or a service that none of
         them has, and for two of either."""
         merged = super().configure(user_configs, read_config_files)
-        known = self.config.get("cli-aliases")
-        known.get(DEFAULT_KIND, {}, force_set=True)
+        aliases = self.config.get("cli-aliases")
+        aliases.get(DEFAULT_KIND, {}, force_set=True)
         services = choice.services_of(self.config)
         for kind in self.kinds:
-            if kind not in (*known, *services):
+            if kind not in (*aliases, *services):
                 taurus = Configuration()
                 taurus.load([str(BASE_CONFIG)])
-                ours = [str(it) for it in known if it not in taurus["cli-aliases"]]
+                ours = [str(it) for it in aliases if it not in taurus["cli-aliases"]]
                 what = "is no kind of run (cli-aliases) and no service (scenarios)"
                 raise TaurusConfigError(f"-{kind} {what}: {did_you_mean(kind, [*ours, *services])}")
         with problems_as(TaurusConfigError, "run", SettingError):
-            self.service = choice.chosen(self.kinds, services, known)
+            self.service = choice.chosen(self.kinds, services, aliases)
         # Of a scenario whose plan comes from a folder of plans.
         linter = self.config.get("cli").get("linter")
         linter.get("ignored-warnings", []).append("no-script-or-requests")
         for name in services:  # where an alias is called like it, both are meant
-            known.get(name, {}, force_set=True)
+            aliases.get(name, {}, force_set=True)
         return merged
 
     def prepare(self) -> None:
@@ -82,15 +82,15 @@ class Engine(secrecy.RecordingEngine):
     def _take_own_jmeter(self) -> None:
         """Have all use the JMeter that modules.jmeter.path names. Raises SettingError."""
         modules = self.config.get("modules")
-        given = str((modules.get("jmeter", None) or {}).get("path", "") or "")
-        if not given or "${" in given:
+        path = str((modules.get("jmeter", None) or {}).get("path", "") or "")
+        if not path or "${" in path:
             return
-        launcher = Path(given).expanduser().absolute()
+        launcher = Path(path).expanduser().absolute()
         if launcher == jmeter_home().absolute() / "bin" / "jmeter":
             return
         home = launcher.parent.parent
         if not runs(launcher) or (version := jmeter_version(home)) == "unknown":
-            raise SettingError(f"modules.jmeter.path {given!r} is no JMeter: name its bin/jmeter")
+            raise SettingError(f"modules.jmeter.path {path!r} is no JMeter: name its bin/jmeter")
         os.environ["JMETER_HOME"] = str(home)
         self.config.merge({"settings": {"env": {"JMETER_HOME": str(home)}}})
         self.config.merge({"modules": {"jmeter": {"path": str(launcher), "version": version}}})

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 
@@ -113,8 +114,8 @@ class InstalledJMeter(JMeterExecutor):
             self.remote.rewrite(Path(self.modified_jmx), folder, self.label)
             # What is handed to the engines. JMeter reads it with its own.
             path = self.engine.create_artifact("jmeter-engines", ".properties")
-            given = self.remote.properties(self.properties, self.label)
-            Path(path).write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+            handed = self.remote.properties(self.properties, self.label)
+            Path(path).write_text("".join(f"{name}={value}\n" for name, value in handed.items()))
             self._remote_file = self._kept_apart(path)
         elif shares_fragments(Path(self.original_jmx)):
             put_in_place(Path(self.modified_jmx), folder)
@@ -141,7 +142,7 @@ class InstalledJMeter(JMeterExecutor):
             aggregator.underlings.remove(self.reader)
         super().startup()
 
-    def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
+    def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen[Any]:
         """Start JMeter in the plan's own folder, with `own_arguments`.
 
         JMeter looks for CSV files and includes beside the plan only where its working directory has
@@ -154,7 +155,7 @@ class InstalledJMeter(JMeterExecutor):
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         if self.remote:
             pairs = pairwise(["", *args])
-            args = [self._remote_file if before == "-G" else it for before, it in pairs]
+            args = [str(self._remote_file) if before == "-G" else it for before, it in pairs]
             self.begins_at = self.remote.begins_at()
             late += self.remote.arguments(self.begins_at)
         return super()._execute(
@@ -187,25 +188,25 @@ class InstalledJMeter(JMeterExecutor):
         redaction: Redaction = self.engine.redaction
         redaction.properties(self.properties)
         plain = os.fsdecode(Path(path).read_bytes())
-        given, shown = (self._for_java(plain, each) for each in (str, redaction.hide))
+        whole, shown = (self._for_java(plain, each) for each in (str, redaction.hide))
         Path(path).write_text(shown, encoding="ascii")
-        if shown == given:
+        if shown == whole:
             return path
         number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
         self._secret_files.append(Path(name))
         with os.fdopen(number, "w", encoding="ascii") as file:
-            file.write(given)
+            file.write(whole)
         return name
 
-    def _for_java(self, plain: str, of: Callable[[str], str]) -> str:
+    def _for_java(self, plain: str, changed: Callable[[str], str]) -> str:
         """The text of a file of properties that bzt has written, escaped: bzt writes values as they
-        are, and Java would read others from a backslash or the end of a line. of: makes the value
-        that is to be written."""
+        are, and Java would read others from a backslash or the end of a line. changed: makes the
+        value that is to be written."""
         text = f"\n{plain}"
         for name, value in self.properties.items():
-            line = java_property(name, of(str(value)))
+            line = java_property(name, changed(str(value)))
             text = text.replace(f"\n{name}={value}\n", f"\n{line}")
-        return java_escaped(of(text[1:]))
+        return java_escaped(changed(text[1:]))
 
     def post_process(self) -> None:
         """Also of a JMeter that never came so far. Taurus moves its copy of the plan into the run's

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
+from tollgate.compare.watch import ComparisonDecider
 from tollgate.gather.context import ExecutionContext
 from tollgate.gather.early_decisions import lag_of
 from tollgate.live import view
@@ -74,44 +75,38 @@ class Live(Onlooker):
 
     def prepare(self) -> None:
         """Know whether a page is wanted. Raises TaurusConfigError."""
-        super().prepare()
         self.is_wanted = is_wanted(os.environ, bool(sys.stdout and sys.stdout.isatty()))
 
     def startup(self) -> None:
         """Open the page, and print its address. It is no line of the log, which stays with the
         run."""
-        super().startup()
-        known = under_way(self.engine)
-        if self.is_wanted and known.manifest:
+        run = under_way(self.engine)
+        if self.is_wanted and run.manifest:
             with self.harmless():
-                self._begin(known)
+                self._begin(run)
                 print(f"Live: {self.server.url}", flush=True)
 
-    def _begin(self, known: RunUnderWay) -> None:
+    def _begin(self, run: RunUnderWay) -> None:
         # aiohttp takes a moment to import, from those alone who see a page.
         from tollgate.live.server import LiveServer
 
         self.looks = LatestLooks(Path(self.engine.artifacts_dir) / FILE)
-        compare = self._other(Compare)
+        decider, follows = self._comparison(), run.remote is None
+        lag_s = decider.lag_s if decider else 0.0
         for executor, context in with_contexts(self.engine):
-            samples = LiveSamples(
-                context.plan,
-                context.planned.warmup,
-                context.planned.measured,
-                follows=known.remote is None,
-                lag_s=compare.lag_s if compare else 0.0,
-            )
+            planned = context.planned
+            samples = LiveSamples(context.plan, planned.warmup, planned.measured, follows, lag_s)
             self.of[executor] = context, samples
             samples_of(self.engine, executor).listen(samples.take, self.warn)
-        began = known.manifest.started[:16].replace("T", " ")
-        page, policy = to_html(readable(known.manifest.kind), began, self._headings())
+        began = run.manifest.started[:16].replace("T", " ")
+        page, policy = to_html(readable(run.manifest.kind), began, self._headings())
         self.server = LiveServer(page, policy)
         self.server.start()
         self._publish("The load begins")
 
     def _headings(self) -> dict[str, str]:
         left_out = set()
-        if not (compare := self._other(Compare)) or not compare.decider:
+        if not self._comparison():
             left_out.add(view.COMPARISON)
         if not (capacity := self._other(Capacity)) or not capacity.records:
             left_out.add(view.CAPACITY)
@@ -121,6 +116,10 @@ class Live(Onlooker):
 
     def _other(self, kind: type[Other]) -> Other | None:
         return next((it for it in self.engine.services if isinstance(it, kind)), None)
+
+    def _comparison(self) -> ComparisonDecider | None:
+        compare = self._other(Compare)
+        return compare and compare.decider
 
     def stop(self) -> None:
         """Close the page."""
@@ -143,11 +142,10 @@ class Live(Onlooker):
                     self.read()
                     if is_seen:
                         self._publish(self._sentence())
-        return super().check()
+        return False
 
     def shutdown(self) -> None:
         """The load has ended: show the last of it."""
-        super().shutdown()
         if self.server:
             with self.harmless():
                 self._know_ends()
@@ -158,7 +156,6 @@ class Live(Onlooker):
 
     def post_process(self) -> None:
         """Let the run's page take the place of this one."""
-        super().post_process()
         if self.server:
             with self.harmless():
                 self._end(Path(self.engine.artifacts_dir) / run_page.NAME)
@@ -184,10 +181,9 @@ class Live(Onlooker):
             elif stop := planned.stop:
                 lag_s = stop.seen_s - planned.warmup - stop.measured_s
                 samples.decided(stop.measured_s, lag_s)
-        compare = self._other(Compare)
-        if compare and compare.decider and compare.decider.is_decided:
+        if (decider := self._comparison()) and decider.is_decided:
             for _, samples in began:
-                samples.decided(compare.decider.record.decided_s, compare.decider.lag_s)
+                samples.decided(decider.record.decided_s, decider.lag_s)
 
     def _publish(self, sentence: str) -> None:
         self.server.publish(Snapshot(sentence, sections=self._sections()).to_json())
@@ -205,8 +201,8 @@ class Live(Onlooker):
             if samples.newest_ms is not None:
                 for name, shown in view.execution(executor.label, samples):
                     sections[name] += shown
-        if (compare := self._other(Compare)) and compare.decider:
-            sections[view.COMPARISON] += view.comparison(compare.decider.gate)
+        if decider := self._comparison():
+            sections[view.COMPARISON] += view.comparison(decider.gate)
         if capacity := self._other(Capacity):
             for executor, search in capacity.searches.items():
                 at = position_of(self.engine, executor) if is_running(executor) else "ended"

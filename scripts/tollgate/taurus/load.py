@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
@@ -43,20 +43,20 @@ class ModeError(UserError):
 
 
 def chosen_modes(
-    wanted: str, names: Sequence[str], all_s: float, preferred: str
+    mode: str, names: Sequence[str], all_s: float, preferred: str
 ) -> tuple[list[str], str]:
     """(names of the executions to run in their order, why not all of them).
 
-    wanted: MODE: the name of an execution, `both` for all of them, or nothing, which means all
+    mode: MODE: the name of an execution, `both` for all of them, or nothing, which means all
     of them where they take at most BOTH_MODES_S together, and the preferred one where they don't.
     all_s: what they take together. Raises ModeError.
     """
-    if wanted in names:
-        return [wanted], f"MODE={wanted}"
-    if wanted and wanted != BOTH:
-        step = did_you_mean(wanted, [*names, BOTH])
-        raise ModeError(f"MODE is {wanted!r}, which no execution is called: {step}")
-    if wanted == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
+    if mode in names:
+        return [mode], f"MODE={mode}"
+    if mode and mode != BOTH:
+        step = did_you_mean(mode, [*names, BOTH])
+        raise ModeError(f"MODE is {mode!r}, which no execution is called: {step}")
+    if mode == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
         return list(names), ""
     return [preferred], "all modes would take too long for the default; MODE=both runs them"
 
@@ -73,9 +73,9 @@ SHORTEST_S = 10.0
 class _Planned:
     """An execution with the properties of its plan; without steps where it follows no forecast."""
 
-    execution: Mapping
-    scenario: Mapping
-    properties: Mapping
+    execution: Mapping[str, Any]
+    scenario: Mapping[str, Any]
+    properties: Mapping[str, Any]
     drain_s: float
     steps: tuple[LoadStep, ...] = ()
 
@@ -116,21 +116,18 @@ class LoadSettings:
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.wanted = LoadSettings()
-        self.sharing: Sharing | None = None
-        self.remote: RemoteLoad | None = None
+    wanted = LoadSettings()
+    sharing: Sharing | None = None
+    remote: RemoteLoad | None = None
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
-        super().prepare()
         with problems_as(TaurusConfigError, "load", UserError):
             where = "modules.load"
             self.wanted = read(LoadSettings, self.settings, where, os.environ, VARIABLES)
         self.sharing = Sharing.of(self.engine.config, self.wanted.rows, os.environ)
         self.remote = RemoteLoad.of(self.engine.config, self.wanted.rows, os.environ)
-        follows = self.wanted.length is not None
+        run, follows = under_way(self.engine), self.wanted.length is not None
         with problems_as(TaurusConfigError, "load", UserError):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
@@ -142,13 +139,12 @@ class Load(Service):
             for name, count in Counter(each.name for each in chosen).items():
                 if count > 1:
                     raise TaurusConfigError(f"load: two executions are called {name!r}: rename one")
-            known = under_way(self.engine)
             if self.sharing:
-                known.share = self.sharing.give(self.engine, known.executions)
+                run.share = self.sharing.give(self.engine, run.executions)
                 self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
             if self.remote:
-                self.remote.give(self.engine, known.executions, self.log)
-                known.remote = self.remote
+                self.remote.give(self.engine, run.executions, self.log)
+                run.remote = self.remote
         if follows:
             self._announce(chosen)
         elif os.environ.get("SCALE"):
@@ -156,7 +152,6 @@ class Load(Service):
 
     def startup(self) -> None:
         """Wait for START_AT, once everything is ready."""
-        super().startup()
         if self.sharing:
             self.sharing.wait(self.log)
 
@@ -164,14 +159,13 @@ class Load(Service):
         """Raises ToolError once an engine is lost."""
         if self.remote:
             self.remote.watch(self.engine)
-        return super().check()
+        return False
 
     def shutdown(self) -> None:
-        super().shutdown()
         if self.remote and self.remote.heartbeat:
             self.remote.heartbeat.end()
 
-    def _planned(self, execution: Mapping) -> _Planned:
+    def _planned(self, execution: Mapping[str, Any]) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
         scenario = scenarios.scenario_of(self.engine.config, execution)
         properties = scenarios.given_properties(self.engine.config, scenario)
@@ -184,12 +178,12 @@ class Load(Service):
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)
-        given, pauses_s = properties, [0.0]
+        timeouts, pauses_s = properties, [0.0]
         composed = under_way(self.engine).composed
         if composed and composed.parts:
-            given = own_timeouts(composed.plan.read_text(encoding="utf-8")) | properties
+            timeouts = own_timeouts(composed.plan.read_text(encoding="utf-8")) | properties
             pauses_s += [it.pause_s for it in composed.parts.requests]
-        timeout = property_of(given, "response_timeout", RESPONSE_TIMEOUT_MS, where)
+        timeout = property_of(timeouts, "response_timeout", RESPONSE_TIMEOUT_MS, where)
         return _Planned(execution, scenario, properties, timeout / 1000 + max(pauses_s))
 
     def _note_unread(self, planned: _Planned) -> None:
@@ -206,22 +200,22 @@ class Load(Service):
             self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
-        composed, wanted, found = under_way(self.engine).composed, self.wanted, []
-        forecast = composed.forecast(wanted.forecast or "") if composed else None
+        composed, load, following = under_way(self.engine).composed, self.wanted, []
+        forecast = composed.forecast(load.forecast or "") if composed else None
         if not forecast:
             targets = {name for each in planned for name in self._targets(each)}
-            forecast = read_forecast(wanted.forecast or "", targets)
+            forecast = read_forecast(load.forecast or "", targets)
         for each in planned:
             warmup_s = float(each.properties.get("warmup", 0))
-            steps = load_steps(forecast, wanted.factor, wanted.length, wanted.scale, warmup_s)
+            steps = load_steps(forecast, load.factor, load.length, load.scale, warmup_s)
             measured = steps[-1].to_s - steps[0].from_s
             if measured < SHORTEST_S:
                 raise ShapeError(
-                    f"SCALE={wanted.scale:g} leaves {measured:g} s to measure: "
+                    f"SCALE={load.scale:g} leaves {measured:g} s to measure: "
                     f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
                 )
-            found.append(replace(each, steps=steps))
-        return found
+            following.append(replace(each, steps=steps))
+        return following
 
     def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
@@ -234,13 +228,13 @@ class Load(Service):
 
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
-        wanted = self.wanted.mode
+        mode = self.wanted.mode
         if scenarios.kind_of(self.engine.config) == "compare" or under_way(self.engine).composed:
-            wanted = ""  # MODE is that of the apps, which `compare` or the composition has read
+            mode = ""  # MODE is that of the apps, which `compare` or the composition has read
         named = [each.name for each in planned if not each.is_inline]
         all_s = sum(each.seconds for each in planned)
-        names, why = chosen_modes(wanted, named, all_s, self.wanted.preferred)
-        inline = wanted in ("", BOTH)
+        names, why = chosen_modes(mode, named, all_s, self.wanted.preferred)
+        inline = mode in ("", BOTH)
         kept = [it for it in planned if (inline if it.is_inline else it.name in names)]
         self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
         if why:
@@ -260,11 +254,11 @@ class Load(Service):
             "jmeterengine.force.system.exit": "true",
         }
         planned.scenario.merge({"properties": properties})
-        known, wanted = under_way(self.engine), self.wanted
-        followed = Followed(str(wanted.forecast), wanted.factor, wanted.scale, steps)
-        if known.composed:
-            followed = known.composed.followed(followed)
-        known.executions[planned.name].forecast = followed
+        run, load = under_way(self.engine), self.wanted
+        followed = Followed(str(load.forecast), load.factor, load.scale, steps)
+        if run.composed:
+            followed = run.composed.followed(followed)
+        run.executions[planned.name].forecast = followed
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)

@@ -29,10 +29,10 @@ class NamedPlan:
     criteria: tuple[str, ...] = ()
 
 
-def named_plans(given: Sequence[str], only: str) -> list[NamedPlan]:
+def named_plans(patterns: Sequence[str], only: str) -> list[NamedPlan]:
     """Plans by paths and patterns, each once. only: what a single one is called. Raises
     TaurusConfigError."""
-    paths = list(dict.fromkeys(path for each in given for path in _paths(each.strip())))
+    paths = list(dict.fromkeys(path for each in patterns for path in _paths(each.strip())))
     if not paths:
         raise TaurusConfigError(f"plan: PLAN says which one: {USAGE}")
     for folder in dict.fromkeys(it.parent for it in paths):
@@ -45,16 +45,16 @@ def named_plans(given: Sequence[str], only: str) -> list[NamedPlan]:
     return [NamedPlan(name, it, _criteria(it)) for name, it in zip(names, paths, strict=True)]
 
 
-def _paths(given: str) -> Iterator[Path]:
-    if not given:
+def _paths(named: str) -> Iterator[Path]:
+    if not named:
         return
-    path = Path(given).expanduser().absolute()
+    path = Path(named).expanduser().absolute()
     # Taurus's own copies lie beside plans that are under way.
     pattern = str(path.relative_to(path.anchor))
     found = [path] if path.is_file() else sorted(Path(path.anchor).glob(pattern))
     found = [it for it in found if it.is_file() and not it.name.startswith("modified_")]
     if not found:
-        raise TaurusConfigError(f"plan: PLAN is {given!r}, and there is no such file: {USAGE}")
+        raise TaurusConfigError(f"plan: PLAN is {named!r}, and there is no such file: {USAGE}")
     yield from found
 
 

@@ -76,31 +76,29 @@ class OwnPlan(Service):
 
     def prepare(self) -> None:
         """Give each plan an execution with its criteria. Raises TaurusConfigError, one line."""
-        super().prepare()
         kind = kind_of(self.engine.config)
         if kind not in ("plan", "compare"):
             return
         with problems_as(TaurusConfigError, "plan", *_PROBLEMS):
-            wanted = read(PlanSettings, self.settings, "modules.plan", os.environ, VARIABLES)
+            own = read(PlanSettings, self.settings, "modules.plan", os.environ, VARIABLES)
             if kind == "compare" and not os.environ.get("PLAN"):
                 return
-            self.stop_after = wanted.stop_after
+            self.stop_after = own.stop_after
             [(only, template)] = executions_of(self.engine.config)
-            plans = named_plans(wanted.path, only)
+            plans = named_plans(own.path, only)
             self._refuse_several(plans, kind)
-            properties = properties_of(wanted.property_files)
-            stated = [each.strip() for each in wanted.criteria.split(";") if each.strip()]
-            titles = {it.name: f"plan: {it.name}:" if len(plans) > 1 else "plan:" for it in plans}
-            for name, scenario in self._executions(plans, template, properties):
-                [plan] = [it for it in plans if it.name == name]
-                self.title = titles[name]
-                self._prepare(plan, scenario, kind, wanted.host)
-                under_way(self.engine).executions[name].notes += self._notes(plan)
+            stated = [each.strip() for each in own.criteria.split(";") if each.strip()]
+            scenarios = self._scenarios(plans, template, properties_of(own.property_files))
+            titles = [f"plan: {it.name}:" if len(plans) > 1 else "plan:" for it in plans]
+            for plan, scenario, title in zip(plans, scenarios, titles, strict=True):
+                self.title = title
+                self._prepare(plan, scenario, kind, own.host)
+                under_way(self.engine).executions[plan.name].notes += self._notes(plan)
                 if criteria := stated or list(plan.criteria):
                     scenario["criteria"] = criteria
             self._leave_default_criteria(plans, stated, kind)
-            for name, title in titles.items():
-                for line in under_way(self.engine).executions[name].notes:
+            for plan, title in zip(plans, titles, strict=True):
+                for line in under_way(self.engine).executions[plan.name].notes:
                     self.log.warning("%s %s", title, line)
 
     def _refuse_several(self, plans: Sequence[NamedPlan], kind: str) -> None:
@@ -110,24 +108,25 @@ class OwnPlan(Service):
                 f"plan: {len(plans)} plans are named: a comparison, or several engines, take one"
             )
 
-    def _executions(
+    def _scenarios(
         self, plans: Sequence[NamedPlan], template: BetterDict, properties: dict[str, str]
-    ) -> list[tuple[str, BetterDict]]:
-        """One for each plan, like the only one of the kind."""
+    ) -> list[BetterDict]:
+        """That of an execution for each plan, like the only one of the kind."""
         config, usual = self.engine.config, given_properties(self.engine.config, template)
         # Those of the command line, and what a run needs itself, go before those of files.
         own = {name: it for name, it in properties.items() if name not in usual}
-        given = {**own, **(template.get("properties", None) or {})}
-        for each in plans if len(plans) > 1 else ():
-            config["scenarios"][each.name] = BetterDict.from_dict({**template})
+        whole = {**own, **(template.get("properties", None) or {})}
         if len(plans) > 1:
             [like] = config.get("execution")
-            each_like = ({**like, "scenario": it.name} for it in plans)
-            config["execution"] = [BetterDict.from_dict(it) for it in each_like]
-        found = executions_of(config)
-        for _, scenario in found if own else ():
-            scenario["properties"] = BetterDict.from_dict(given)
-        return found
+            config["execution"] = []
+            for each in plans:
+                config["scenarios"][each.name] = BetterDict.from_dict({**template})
+                execution = BetterDict.from_dict({**like, "scenario": each.name})
+                config["execution"].append(execution)
+        scenarios = [scenario for _, scenario in executions_of(config)]
+        for scenario in scenarios if own else ():
+            scenario["properties"] = BetterDict.from_dict(whole)
+        return scenarios
 
     def _prepare(self, plan: NamedPlan, scenario: BetterDict, kind: str, host: str) -> None:
         properties = given_properties(self.engine.config, scenario)
@@ -154,7 +153,7 @@ class OwnPlan(Service):
         alone."""
         entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
         default = [each for entry in entries for each in entry["criteria"]]
-        said = ", ".join(map(str, default))
+        texts = ", ".join(map(str, default))
         without = [it for it in plans if not (stated or it.criteria)]
         if len(without) < len(plans):
             for entry in entries:
@@ -164,7 +163,7 @@ class OwnPlan(Service):
                     scenario["criteria"] = list(default)
         for each in without if kind == "plan" else ():
             under_way(self.engine).executions[each.name].notes.append(
-                f"no criteria were stated, so that it is judged by '{said}' of taurus.yml alone: "
+                f"no criteria were stated, so that it is judged by '{texts}' of taurus.yml alone: "
                 "state yours, such as CRITERIA='p95>300ms; fail>1%', or one a line in "
                 f"{each.path.with_suffix(CRITERIA).name} beside the plan"
             )
@@ -190,13 +189,14 @@ class OwnPlan(Service):
         plan, root = self._refuse_unfit(path, properties), read_tree(path, properties)
         ends_s = self.stop_after
         if not self.stop_after:
-            found = list(plan_bounds.unbounded_groups(plan, root, expander_of(root, properties)))
-            if endless := [line for line, ends in found if not ends]:
+            expander = expander_of(root, properties)
+            unbounded = list(plan_bounds.unbounded_groups(plan, root, expander))
+            if endless := [line for line, ends in unbounded if not ends]:
                 raise PlanError(
                     f"{path}: {endless[0]}, so that the run would never end: give it a duration, "
                     "or say when to end it, such as STOP_AFTER=10min"
                 )
-            for line, ends in found:
+            for line, ends in unbounded:
                 text = "%s %s unless %s ends it: STOP_AFTER=10min, say, ends it for certain"
                 self.log.warning(text, self.title, line, ends[0])
             ends_s = self._warn_of_waits(plan)
@@ -230,7 +230,7 @@ class OwnPlan(Service):
             # JMeter makes the file when the test begins; how long it takes to start is no load.
             if end_s and is_running(executor) and Path(executor.kpi_jtl).exists():
                 self._stop(executor, time.time(), end_s)
-        return super().check()
+        return False
 
     def _stop(self, executor: object, now: float, end_s: float) -> None:
         loaded_s = now - self.began.setdefault(executor, now)

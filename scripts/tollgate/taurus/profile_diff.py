@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bzt import ToolError
 
@@ -16,7 +17,7 @@ from tollgate.base import atomic
 from tollgate.compare.model import FAIL
 from tollgate.compare.profile import words
 from tollgate.compare.profile.differences import explain
-from tollgate.compare.profile.model import Why, absent, write_why
+from tollgate.compare.profile.model import absent, write_why
 from tollgate.compare.profile.read import FOLDER, SIDES, ProfileError, read_blocks, schedule
 from tollgate.compare.result import Comparison
 from tollgate.gather.judged import Judged
@@ -54,7 +55,7 @@ def explained(
     targets: Targets | None,
     roots: Mapping[str, Sequence[Path]],
     log: logging.Logger,
-) -> Why:
+) -> None:
     """Find out why and write it down: why.json, and what verdict.md has of it. targets: None where
     both sides are services by URL. roots: of each side, first its own and then those whose
     packages it may share."""
@@ -84,7 +85,6 @@ def explained(
         log.info("%s", line)
     write_why(why, run)
     outputs.append_why(run, why)
-    return why
 
 
 def _profile(folder: Path, executor: InstalledJMeter, targets: Targets) -> None:
@@ -94,18 +94,18 @@ def _profile(folder: Path, executor: InstalledJMeter, targets: Targets) -> None:
     with targets.profiled(targets_of(executor.get_scenario(), executor.label), folder):
         begin_s = time.time() + WARMUP_S
         blocks = schedule(round(1000 * begin_s))
-        length_s = blocks[-1]["to"] / 1000 - begin_s + PATIENCE_S
+        end_s = blocks[-1]["to"] / 1000
+        length_s = end_s - begin_s + PATIENCE_S
         with rerun_load(executor, folder, warmup=WARMUP_S, measured=round(length_s)) as load:
             # Whole at once, for the processes look for it.
             atomic.write(folder / "schedule.json", json.dumps(blocks))
-            _await_blocks(folder, blocks, load)
+            _await_blocks(folder, len(blocks), end_s, load)
 
 
-def _await_blocks(folder: Path, blocks: Sequence[Mapping], load: subprocess.Popen) -> None:
+def _await_blocks(folder: Path, count: int, end_s: float, load: subprocess.Popen[Any]) -> None:
     """Until every process that wrote at all has written its last block. Raises ProfileError where
     the load ends before."""
-    end_s = blocks[-1]["to"] / 1000
-    last = f'{{"block":{len(blocks) - 1},'
+    last = f'{{"block":{count - 1},'
     while time.time() < end_s + PATIENCE_S:
         if time.time() > end_s:
             written = [it.read_text() for it in folder.glob("*/*.jsonl")]

@@ -37,23 +37,24 @@ class VerdictSettings(JudgeSettings):
 
 
 def checked_settings(
-    given: Mapping[str, Any], environment: Mapping[str, str]
+    settings: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, dict[str, Any]]:
     """The kind of modules.verdict, and what is set of JudgeSettings. Raises SettingError."""
-    found = read(VerdictSettings, given, "modules.verdict")
+    own = read(VerdictSettings, settings, "modules.verdict")
     judged = {it.name: it.name.replace("_", "-") for it in fields(JudgeSettings)}
-    is_set = {name: getattr(found, name) for name, key in judged.items() if key in given}
+    is_set = {name: getattr(own, name) for name, key in judged.items() if key in settings}
     if (runs := attempts(environment)) > 1:
-        is_set["confidence"] = round(1 - (1 - found.confidence) / runs, 12)
-    return found.kind, is_set
+        is_set["confidence"] = round(1 - (1 - own.confidence) / runs, 12)
+    return own.kind, is_set
 
 
 def recorded_properties(
-    plan: Path, given: Mapping[str, Any], where: str, redaction: Redaction
+    plan: Path, properties: Mapping[str, Any], where: str, redaction: Redaction
 ) -> dict[str, str]:
     """The properties as run.json has them, without their secrets. Raises TaurusConfigError where
     the plan reads otherwise with them, for the run is judged by what run.json holds; PlanError."""
-    true, shown = {key: str(value) for key, value in given.items()}, redaction.properties(given)
+    true = {key: str(value) for key, value in properties.items()}
+    shown = redaction.properties(properties)
     secret = [name for name in true if shown[name] != true[name]]
     if not secret or read_plan(plan, shown) == (meant := read_plan(plan, true)):
         return shown
@@ -85,13 +86,13 @@ def refuse_without_data(
     it does not make, a file with broken rows, and one with fewer than the load takes; PlanError.
     folder: in which JMeter looks for data. variables: that Taurus adds to the plan. until_s: when
     the load may end at the earliest, None where how much it sends is not known."""
-    given = {key: str(it) for key, it in properties.items()}
-    root = read_tree(plan, given)
-    expander = running_expander_of(root, given)
+    texts = {key: str(it) for key, it in properties.items()}
+    root = read_tree(plan, texts)
+    expander = running_expander_of(root, texts)
     lines = [*dict.fromkeys(map(str, unset(root, folder, expander, variables)))]
     lines += [*uncompared(root, expander), *data_files.broken_rows(root, folder, expander)]
     if until_s is not None:
-        lines += map(str, short_files(read_plan(plan, given), root, folder, expander, until_s))
+        lines += map(str, short_files(read_plan(plan, texts), root, folder, expander, until_s))
     if lines:
         more = f" (and {len(lines) - 1} more such)" if lines[1:] else ""
         raise TaurusConfigError(f"{where}: {lines[0]}{more}")

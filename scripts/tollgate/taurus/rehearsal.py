@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -59,20 +60,21 @@ def rehearse(
     run: Path,
     labels: Collection[str],
     mix: Mix | None,
-    given: Mapping[str, int],
+    timing: Mapping[str, int],
     sees_cpu: bool,
     check: Callable[[Sequence[Answer]], Found],
 ) -> Rehearsal:
-    """The load of a comparison for a quarter of a minute or so. given: its period and lag, nothing
+    """The load of a comparison for a quarter of a minute or so. timing: its period and lag, nothing
     of a plan of a user's own. check: is asked as soon as each label has been, and may raise. Raises
     RehearsalError, Pm2Error, OSError."""
     folder = run / FOLDER
     folder.mkdir()
-    samples, properties = folder / "kpi.jtl", {"warmup": WARMUP_S, "measured": 600, **given}
+    samples = folder / "kpi.jtl"
+    properties: dict[str, object] = {"warmup": WARMUP_S, "measured": 600, **timing}
     # How often a plan of a user's own asks shows in its answers alone.
-    length_s = MEASURED_S if sees_cpu or not given else 0
+    length_s = MEASURED_S if sees_cpu or not timing else 0
     if mix:
-        properties |= rehearsed(mix, given[pace.PERIOD], WARMUP_S, length_s or 1)
+        properties |= rehearsed(mix, timing[pace.PERIOD], WARMUP_S, length_s or 1)
         length_s = sees_cpu * max(length_s, len(mix.parts))
     # Whatever has been answered stands in the file.
     properties["jmeter.save.saveservice.autoflush"] = "true"
@@ -102,23 +104,24 @@ def _cost(
     mix: Mix | None,
 ) -> Cost:
     ends = np.array([it.at_ms for it in readings])
-    asked = [it.labels[:1] for it in mix.parts] if mix else [tuple(labels)]
-    answered = np.zeros((len(readings) - 1, len(asked)))
-    for it in answers:
-        window = np.searchsorted(ends, it.end_ms) - 1
-        of = [place for place, names in enumerate(asked) if it.label in names and it.ok]
-        if 0 <= window < len(answered):
-            answered[window, of] += 1
+    parts = [it.labels[:1] for it in mix.parts] if mix else [tuple(labels)]
+    answered = np.zeros((len(readings) - 1, len(parts)))
+    for answer in answers:
+        window = np.searchsorted(ends, answer.end_ms) - 1
+        if answer.ok and 0 <= window < len(answered):
+            answered[window, [answer.label in names for names in parts]] += 1
     if answered.sum() < FEWEST:
         raise RehearsalError(f"only {answered.sum():.0f} answers in {MEASURED_S} s: see {FOLDER}/")
     spent = np.diff([(it.service_s, it.generator_s) for it in readings], axis=0).T * 1000
+    service_ms, generator_ms = spent
     if mix:
-        return pace.cost_of_mix(answered, *spent, mix)
-    return Cost(*(it.sum() * len(labels) / answered.sum() for it in spent))
+        return pace.cost_of_mix(answered, service_ms, generator_ms, mix)
+    service, generator = (it.sum() * len(labels) / answered.sum() for it in spent)
+    return Cost(service, generator)
 
 
 def _readings(
-    watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen
+    watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen[Any]
 ) -> list[_Reading]:
     until, found = time.monotonic() + seconds, []
     while True:
@@ -136,7 +139,7 @@ def _answers(samples: Path) -> list[Answer]:
         return [it for it in map(Answer.of, csv.DictReader(file)) if it]
 
 
-def _await(samples: Path, load: subprocess.Popen) -> None:
+def _await(samples: Path, load: subprocess.Popen[Any]) -> None:
     """Until JMeter has written of an answer."""
     deadline = time.monotonic() + PATIENCE_S
     while not (samples.is_file() and samples.stat().st_size):
@@ -146,7 +149,7 @@ def _await(samples: Path, load: subprocess.Popen) -> None:
         _sleep(LOOK_AGAIN_S, load)
 
 
-def _sleep(seconds: float, load: subprocess.Popen) -> None:
+def _sleep(seconds: float, load: subprocess.Popen[Any]) -> None:
     time.sleep(seconds)
     if load.poll() is not None:
         raise RehearsalError(f"JMeter ended too early: see {FOLDER}/jmeter.log")

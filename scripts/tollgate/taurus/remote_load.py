@@ -48,6 +48,8 @@ WARNED_MS = 50.0
 _CONTROLLERS = ("jmeterengine.", "user.classpath")
 #: What each engine knows by itself.
 _ITS_OWN = {machine.NUMBER, machine.OF}
+#: What each engine must have, by the path that it is asked for, as hashes by the engines' numbers.
+_Files = dict[str, dict[int, str]]
 
 
 @dataclass
@@ -84,7 +86,7 @@ class RemoteLoad:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
         machine.check_keystore()
-        files: dict[str, dict[int, str]] = {}
+        files: _Files = {}
         for name, scenario in scenarios.executions_of(engine.config):
             self._refuse_loopback(scenario, name)
             self._give(engine, name, scenario, prepared[name], files)
@@ -104,10 +106,9 @@ class RemoteLoad:
                 log.warning("%s: set its clock by NTP", who)
 
     def _give(
-        self, engine: Engine, name: str, scenario: Any, prepared: PreparedExecution, files: dict
+        self, engine: Engine, name: str, scenario: Any, prepared: PreparedExecution, files: _Files
     ) -> None:
-        """files: gets what each engine must have, by the path that it is asked for, as hashes by
-        the engines' numbers."""
+        """files: gets what each engine must have."""
         of = len(self.hosts)
         shares = [Share(number, of) for number in range(1, of + 1)]
         path = scenarios.script_of(scenario)
@@ -117,20 +118,20 @@ class RemoteLoad:
             self.parts[name], shared = parts, parts[0].shared
             for number, part in enumerate(parts, start=1):
                 for feed, text in part.rows:
-                    found = probe.hash_of(text.encode(feed.encoding))
-                    files.setdefault(self._row_path(feed), {})[number] = found
+                    of_rows = files.setdefault(self._row_path(feed), {})
+                    of_rows[number] = probe.hash_of(text.encode(feed.encoding))
         else:
             prepared.notes.append(times_the_plan(of))
             shared = read_feeds(path, whole)
         for feed in shared:
             try:
-                found = probe.hash_of(feed.file.read_bytes())
+                hash_ = probe.hash_of(feed.file.read_bytes())
             except OSError as problem:
                 raise machine.EngineError(
                     f"{feed.file} of {feed.title} can't be read: {problem.strerror}"
                 ) from None
-            hashes = {share.number: found for share in shares}
-            files[_remote_path(feed.file, path.absolute().parent)] = hashes
+            by_number = dict.fromkeys(range(1, of + 1), hash_)
+            files[_remote_path(feed.file, path.absolute().parent)] = by_number
 
     def _refuse_loopback(self, scenario: Any, name: str) -> None:
         if not scenarios.targets_of(scenario, name) or not Url("http", pm2.host(), 80).is_loopback:
@@ -147,18 +148,18 @@ class RemoteLoad:
 
     def _reached(self) -> str:
         """The address of this machine that the engines are reached from. Raises EngineError."""
-        found = ""
+        address = ""
         for host in self.hosts:
             name, _, port = host.rpartition(":")
             try:
                 with socket.create_connection((name, int(port)), REACH_S) as connection:
-                    found = found or connection.getsockname()[0]
+                    address = address or connection.getsockname()[0]
             except OSError as problem:
                 raise machine.EngineError(
                     f"engine {host} can't be reached ({problem.strerror or problem}): start it "
                     "there by `tollgate engine`, with this --address and --port"
                 ) from None
-        return found
+        return address
 
     def _own_names(self, execution: str) -> set[str]:
         """The properties of which the engines have values of their own."""
@@ -183,17 +184,17 @@ class RemoteLoad:
             ) from None
         plan.write_text(text, "utf-8")
 
-    def properties(self, given: Mapping[str, object], execution: str) -> dict[str, str]:
+    def properties(self, whole: Mapping[str, object], execution: str) -> dict[str, str]:
         """What all engines are handed: the properties of the run, and beside them those of each
         engine by names of its own."""
-        shared = ((name, str(it)) for name, it in given.items() if name not in _ITS_OWN)
-        found = {name: it for name, it in shared if not name.startswith(_CONTROLLERS)}
+        others = ((name, str(it)) for name, it in whole.items() if name not in _ITS_OWN)
+        shared = {name: it for name, it in others if not name.startswith(_CONTROLLERS)}
         own: dict[str, str] = {}
         for number, part in enumerate(self.parts.get(execution, ()), start=1):
-            known = found | part.own
-            names = self._own_names(execution) & known.keys()
-            own |= {own_name(name, number): known[name] for name in names}
-        return found | own
+            of_part = shared | part.own
+            names = self._own_names(execution) & of_part.keys()
+            own |= {own_name(name, number): of_part[name] for name in names}
+        return shared | own
 
     def watch(self, engine: Engine) -> None:
         """Raises ToolError, which names each engine that answers no more, and the second."""
@@ -209,22 +210,24 @@ class RemoteLoad:
         # JMeter starts before the load begins.
         began = executor.start_time if started_ms is None else started_ms / 1000
         silent = (
-            f"engine {number}/{len(self.hosts)} ({it.host}) has not answered since second "
-            f"{max(0.0, lost[it.host] - began):.0f} of {executor.label}"
-            for number, it in enumerate(self.answers, start=1)
-            if it.host in lost
+            f"engine {number}/{len(self.hosts)} ({answer.host}) has not answered since second "
+            f"{max(0.0, lost[answer.host] - began):.0f} of {executor.label}"
+            for number, answer in enumerate(self.answers, start=1)
+            if answer.host in lost
         )
         raise ToolError(f"{'; '.join(silent)}: it died, or was cut off")
 
     def engines(self) -> list[RemoteEngine]:
         """As run.json has them, by their numbers."""
-        found = []
+        engines = []
+        of, rows = len(self.hosts), self.rows
         for place, answer in enumerate(self.answers):
-            known = {"of": len(self.hosts), "rows": self.rows, "data": {}, "start_at": None}
-            share = ShareRecord(number=place + 1, **known, host=answer.host)
+            share = ShareRecord(
+                number=place + 1, of=of, rows=rows, data={}, start_at=None, host=answer.host
+            )
             parts = {name: parts[place] for name, parts in self.parts.items()}
-            found.append(RemoteEngine(share=share, answer=answer, parts=parts))
-        return found
+            engines.append(RemoteEngine(share=share, answer=answer, parts=parts))
+        return engines
 
     def begins_at(self) -> float:
         """When all are to begin, in seconds since the epoch: the JMeter that drives them starts

@@ -17,7 +17,7 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base import disk as room
+from tollgate.base import disk
 from tollgate.base.paths import REPORTS
 from tollgate.base.settings import SettingError, configured, read
 from tollgate.gather.early_decisions import judged_until_ms
@@ -45,7 +45,6 @@ class Report(Service):
 
     def prepare(self) -> None:
         """Let reports/latest point here, so that a run can be followed while it goes on."""
-        super().prepare()
         with problems_as(TaurusConfigError, "report", SettingError):
             self.draws = read(ReportSettings, self.settings, "modules.report").dashboards
         run = Path(self.engine.artifacts_dir)
@@ -58,18 +57,17 @@ class Report(Service):
 
     def post_process(self) -> None:
         """Show the verdict, draw the dashboards, and say what to open."""
-        super().post_process()
-        run, known = Path(self.engine.artifacts_dir), under_way(self.engine)
+        run, under = Path(self.engine.artifacts_dir), under_way(self.engine)
         executors = self.engine.provisioning.executors
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
         drawn = jtls if self.draws else {}
-        if drawn and room.free(run) < room.LEAST:
+        if drawn and disk.free(run) < disk.LEAST:
             drawn = {}
-            self.log.warning("report: no dashboards: %s", room.full(run))
+            self.log.warning("report: no dashboards: %s", disk.full(run))
         try:
-            if known.judged:  # or else bzt says why the run was not
-                outputs.show(known.judged.verdict)
-            until_ms = judged_until_ms(run, known.manifest) if known.manifest and drawn else {}
+            if under.judged:  # or else bzt says why the run was not
+                outputs.show(under.judged.verdict)
+            until_ms = judged_until_ms(run, under.manifest) if under.manifest and drawn else {}
             for name, problem in dashboard.draw_all(run, drawn, until_ms=until_ms).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)
             for name in (name for name, jtl in drawn.items() if not jtl.exists()):
@@ -79,13 +77,13 @@ class Report(Service):
 
     def _close(self, run: Path, names: Iterable[str]) -> None:
         """Write the page and say what to open. names: of the executions."""
-        known, listed = under_way(self.engine), []
-        if known.judged:
+        under, listed = under_way(self.engine), []
+        if under.judged:
             with self._without(run_page.NAME):
-                run_page.write(run, known.judged, known.study)
+                run_page.write(run, under.judged, under.study)
             if sides.VARIABLE not in os.environ:  # a bisect's commits follow no order of time
                 with self._without("record for the history"):
-                    history.add(run, known.judged, _holds_runs(run.parent))
+                    history.add(run, under.judged, _holds_runs(run.parent))
         with self._without("list of runs"):
             if _holds_runs(run.parent):
                 listed = [runs_page.write(run.parent)]

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from tollgate.base.processes import defer_signals, spawn
 from tollgate.base.text import java_escaped, java_property
@@ -26,17 +27,17 @@ def rerun_load(
     samples: Path | None = None,
     jvm_args: str = "",
     **properties: object,
-) -> Iterator[subprocess.Popen]:
+) -> Iterator[subprocess.Popen[Any]]:
     """The same plan once more beside its run, with other properties, for what it makes the service
     do: a process that is ended with the block. samples: where it writes them. jvm_args: in
     addition to those of the run."""
-    given = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
+    whole = {**executor.properties, **properties, "jmeterengine.nongui.port": 0}
     plan = Path(executor.original_jmx).absolute()
     prepared = under_way(executor.engine).executions[executor.label]
     within = (prepared.original or plan).absolute().parent
     arguments = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
     arguments += str(executor.settings.get("cmdline") or "").split()
-    arguments += [*executor.own_arguments(given), *(["-l", str(samples)] if samples else [])]
+    arguments += [*executor.own_arguments(whole), *(["-l", str(samples)] if samples else [])]
     env = {**os.environ, **executor.env.get()}
     env["JVM_ARGS"] = f"{env.get('JVM_ARGS', '')} {jvm_args}".strip()
     with (
@@ -44,7 +45,7 @@ def rerun_load(
         NamedTemporaryFile("w", prefix="tollgate-", suffix=".properties") as values,
         NamedTemporaryFile(prefix="modified_", suffix=".jmx", dir=plan.parent) as copy,
     ):
-        lines = (java_property(key, str(value)) for key, value in given.items())
+        lines = (java_property(key, str(value)) for key, value in whole.items())
         values.write(java_escaped("".join(lines)))
         values.flush()
         shutil.copyfile(plan, copy.name)

@@ -116,33 +116,32 @@ def check(config: Mapping[str, Any]) -> None:
     Raises SettingError and TaurusConfigError."""
     refuse_other("the configuration has the section", _not_own(config), SECTIONS)
     modules = config.get("modules")
-    known = [it for it, settings in modules.items() if _class_of(settings)]
-    unknown_ones = [it for it in modules if it not in known]
-    refuse_other("modules has the entry", unknown_ones, [*MODULES, "jmeter"])
+    without = [it for it, settings in modules.items() if not _class_of(settings)]
+    refuse_other("modules has the entry", without, [*MODULES, "jmeter"])
     for name, model in MODULES.items():
         if name in modules:
             read(model, modules.get(name), f"modules.{name}")
     scenarios = {f"scenarios.{name}": it for name, it in config.get("scenarios").items()}
-    for place, it in enumerate(config.get("execution", [])):
-        where, inline = f"execution.{place}", it.get("scenario", None)
-        _refuse_keys(where, it, [*EXECUTION, *TAURUS_EXECUTION])
+    for place, execution in enumerate(config.get("execution", [])):
+        where, inline = f"execution.{place}", execution.get("scenario", None)
+        _refuse_keys(where, execution, [*EXECUTION, *TAURUS_EXECUTION])
         if isinstance(inline, dict):
             scenarios[f"{where}.scenario"] = inline
-    for where, it in scenarios.items():
-        _refuse_keys(where, it, [*SCENARIO, *TAURUS_SCENARIO])
-        probes_of(it.get("probes", None), where)
+    for where, scenario in scenarios.items():
+        _refuse_keys(where, scenario, [*SCENARIO, *TAURUS_SCENARIO])
+        probes_of(scenario.get("probes", None), where)
     for section in ("services", "reporting"):
-        for it in config.get(section, []):
-            if (name := it.get("module", None)) in MODULES:
-                _refuse_keys(f"{section}.{name}", it, [*entry_keys(section, name)])
+        for entry in config.get(section, []):
+            if (name := entry.get("module", None)) in MODULES:
+                _refuse_keys(f"{section}.{name}", entry, [*entry_keys(section, name)])
 
 
-def _refuse_keys(where: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    refuse_other(f"{where} has the setting", _not_own(given), known)
+def _refuse_keys(where: str, settings: Mapping[str, Any], known: Sequence[str]) -> None:
+    refuse_other(f"{where} has the setting", _not_own(settings), known)
 
 
-def _not_own(given: Iterable[object]) -> list[str]:
-    return [str(it) for it in given if not str(it).startswith(OWN)]
+def _not_own(keys: Iterable[object]) -> list[str]:
+    return [str(it) for it in keys if not str(it).startswith(OWN)]
 
 
 def _class_of(settings: object) -> str:

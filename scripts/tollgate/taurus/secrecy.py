@@ -51,27 +51,27 @@ class RecordingEngine(bzt.engine.Engine):
             for fmt, suffix in ((Configuration.YAML, ".yml"), (Configuration.JSON, ".json")):
                 self._shown(merged_config).dump(self.create_artifact(_MERGED, suffix), fmt)
         for file in existing_artifacts:
-            given = Configuration()
-            given.tab_replacement_spaces = self.config.tab_replacement_spaces
-            given.warn_on_tab_replacement = False
-            given.load([file])
-            shown = self._shown(given)
-            if shown == given:
+            settings = Configuration()
+            settings.tab_replacement_spaces = self.config.tab_replacement_spaces
+            settings.warn_on_tab_replacement = False
+            settings.load([file])
+            shown = self._shown(settings)
+            if shown == settings:
                 self.existing_artifact(file)
                 continue
             fmt = Configuration.JSON if Path(file).suffix == ".json" else Configuration.YAML
             shown.dump(str(Path(self.artifacts_dir) / Path(file).name), fmt)
 
-    def _shown(self, given: Configuration) -> Configuration:
-        return Configuration.from_dict(self.redaction.settings(given))
+    def _shown(self, settings: Configuration) -> Configuration:
+        return Configuration.from_dict(self.redaction.settings(settings))
 
 
 def hide_in_log(redaction: Redaction) -> None:
     """Let every logger of this process hide what was redacted until then."""
     make = logging.getLogRecordFactory()
 
-    def made(*given: object, **more: object) -> logging.LogRecord:
-        record = make(*given, **more)
+    def made(*fields: object, **more: object) -> logging.LogRecord:
+        record = make(*fields, **more)
         record.msg, record.args = redaction.hide(record.getMessage()), ()
         if record.exc_info:
             record.exc_text = redaction.hide(logging.Formatter().formatException(record.exc_info))

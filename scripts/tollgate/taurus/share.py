@@ -113,17 +113,18 @@ def shared_rows(config: Mapping[str, Any], rows: str) -> str:
     return "" if scenarios.kind_of(config) == "plan" else rows
 
 
-def times_the_plan(of: int) -> str:
+def times_the_plan(engines: int) -> str:
     """What the verdict says where so many engines run all of a plan."""
-    return f"the plan runs as it is on each of {of} engines: the load is {of} times the plan's"
+    as_it_is = f"the plan runs as it is on each of {engines} engines"
+    return f"{as_it_is}: the load is {engines} times the plan's"
 
 
-def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
-    """given: what says that there are several engines. Raises TaurusConfigError."""
+def refuse_undivided(config: Mapping[str, Any], why: str) -> None:
+    """why: what says that there are several engines. Raises TaurusConfigError."""
     kind = scenarios.kind_of(config)
     # These compare, or find out by themselves how much to send.
     if kind in scenarios.KINDS_WITH_OWN_LOAD:
-        raise TaurusConfigError(f"load: {given}, and no engines share a {kind}: leave it out")
+        raise TaurusConfigError(f"load: {why}, and no engines share a {kind}: leave it out")
 
 
 def _moment(text: str) -> float:

@@ -124,7 +124,7 @@ def problems_as(raised: type[Exception], module: str, *problems: type[Exception]
         raise raised(f"{module}: {problem}") from None
 
 
-def end_by_stdin(process: subprocess.Popen) -> None:
+def end_by_stdin(process: subprocess.Popen[Any]) -> None:
     """End a process that ends with its standard input, and by force where it does not."""
     process.stdin.close()
     try:

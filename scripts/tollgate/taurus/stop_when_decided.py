@@ -50,7 +50,6 @@ class StopWhenDecided(Service):
 
     def prepare(self) -> None:
         """Give each execution its budget. Raises TaurusConfigError, one line."""
-        super().prepare()
         # A share has a fixed length: who decides early sees the samples of all engines.
         self.budget_s = None if under_way(self.engine).is_shared else self._wanted().budget
         if self.budget_s is None:
@@ -63,8 +62,8 @@ class StopWhenDecided(Service):
             )
         executions = executions_of(self.engine.config)
         longest_s = sum([self._give(*each) for each in executions])
-        known = under_way(self.engine)
-        known.position = known.position or self.position
+        run = under_way(self.engine)
+        run.position = run.position or self.position
         if executions:
             names = ", then ".join(name for name, _ in executions)
             text = "%s: each ends once its criteria are decided; at most %s in all"
@@ -78,28 +77,27 @@ class StopWhenDecided(Service):
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,
         as far as is known."""
         config, prepared = self.engine.config, under_way(self.engine).executions[name]
-        given, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
-        least_s = measured = property_of(given, "measured", 0, where)
+        own, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
+        least_s = measured = property_of(own, "measured", 0, where)
         own_length = bool(prepared.forecast) or not measured
         if own_length:
             least_s = property_of(given_properties(config, {}), "measured", LEAST_S, where)
         prepared.interim = InterimSchedule.of(least_s, self.budget_s)
         budget_s = length_s = prepared.interim.budget_s
-        properties = {AUTOFLUSH: "true"}
+        properties: dict[str, object] = {AUTOFLUSH: "true"}
         if not own_length:
             properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
         elif measured:
             length_s = min(budget_s, measured)
         scenario.merge({"properties": properties})
-        return property_of(given, "warmup", 0, where) + length_s + AROUND_S
+        return property_of(own, "warmup", 0, where) + length_s + AROUND_S
 
     def startup(self) -> None:
         """Know what to look at: what `verdict` has recorded."""
-        super().startup()
         if self.budget_s is None or under_way(self.engine).manifest is None:
             return
         nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
-        self.watches = watches(self, lambda it: it.planned.interim and InterimDecider(it))
+        self.watches = watches(self, lambda own: own.planned.interim and InterimDecider(own))
 
     def check(self) -> bool:
         """End each execution that is decided."""
@@ -110,7 +108,7 @@ class StopWhenDecided(Service):
                 planned = decider.context.planned
                 planned.decided_s, planned.decided_lag_s = look.course.looks_s[-1], look.lag_s
                 executor.stop_now()
-        return super().check()
+        return False
 
     def position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """How far an execution is and what of it is open, for `progress`."""

@@ -67,7 +67,6 @@ class Study(OwnLoad):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be run."""
-        super().prepare()
         if self.settings.get("design", None) is None:
             return
         with (
@@ -78,28 +77,28 @@ class Study(OwnLoad):
             self.refuse_reloads("a block in which workers are replaced measures something else")
             self._set_up(settings.read_settings(self.settings))
 
-    def _set_up(self, wanted: settings.StudySettings) -> None:
+    def _set_up(self, chosen: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
         _, scenario = self.only_execution("all arms take turns in one execution")
-        design = read_design(wanted.design)
+        design = read_design(chosen.design)
         cells, left_out = settings.without_missing_autocannon(
-            settings.chosen(design, wanted), autocannon.installed_version()
+            settings.chosen(design, chosen), autocannon.installed_version()
         )
         if not cells:
             raise settings.SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
         absent = settings.labels_of(design) - settings.labels_of(cells)
         self.leave_criteria_out(lambda criterion: criterion.label in absent)
-        self.seed = wanted.seed
-        self.blocks = warm_up(cells, wanted.seed)
+        self.seed = chosen.seed
+        self.blocks = warm_up(cells, chosen.seed)
         self.cells = cells if self.blocks else ()
-        self.blocks = self.blocks or rounds(cells, wanted.seed)
+        self.blocks = self.blocks or rounds(cells, chosen.seed)
         under_way(self.engine).position = self.position
         self._give(cells, scenario)
         record = study_run.StudyRun(
-            design=wanted.design,
-            seed=wanted.seed,
-            short=wanted.short,
-            rounds=wanted.rounds,
+            design=chosen.design,
+            seed=chosen.seed,
+            short=chosen.short,
+            rounds=chosen.rounds,
             experiments=tuple(dict.fromkeys(cell.experiment for cell in cells)),
             left_out=left_out,
         )
@@ -143,11 +142,11 @@ class Study(OwnLoad):
         with problems_as(ToolError, whose, JtlError, OSError):
             with Growing(self.executor.kpi_jtl).read() as store:
                 spans = read_spans(store)
-            found = warmed(self.blocks, spans)
-            cells = lengthened(self.cells, found)
+            warm = warmed(self.blocks, spans)
+            cells = lengthened(self.cells, warm)
             others = rounds(cells, self.seed, after=len(self.blocks))
             write_blocks(self.folder / study_run.BLOCKS, others, self.ports, append=True)
-        self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, found), ()
+        self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, warm), ()
         left_s = seconds_of(others, self.takes)
         load_s = length_s(spans) + left_s
         ends = datetime.now().astimezone() + timedelta(seconds=left_s)
@@ -156,19 +155,19 @@ class Study(OwnLoad):
             "Study: %s; with the warm-up the load takes %s and ends about %s",
             *(text, duration_text(load_s), ends.strftime("%H:%M %Z")),
         )
-        warm = WarmUp(round(load_s, 1), tuple(found.values()))
-        records.write(self.folder / study_run.WARM_UP, warm)
+        record = WarmUp(round(load_s, 1), tuple(warm.values()))
+        records.write(self.folder / study_run.WARM_UP, record)
 
     def check(self) -> bool:
         """Record CPU time from JMeter's start to its end; after the warm-up, say what follows."""
         if not self.blocks or not is_running(self.executor):
             self._stop_recording()
-            return super().check()
+            return False
         if not self.has_recorded:
             self._record(self.executor.process.pid)
         if self.cells and last_block(Path(self.executor.kpi_jtl)) == len(self.blocks):
             self._draw_up()
-        return super().check()
+        return False
 
     def _record(self, generator: int) -> None:
         self.has_recorded, service = True, pm2.daemon_pid()
@@ -195,7 +194,6 @@ class Study(OwnLoad):
     def shutdown(self) -> None:
         """Raises ToolError where the plan ended by itself before its last block: no
         property says how long it takes, so that to verdict it would look complete."""
-        super().shutdown()
         self._stop_recording()
         if not self.blocks or self.engine.stopping_reason is not None:
             return
@@ -206,7 +204,6 @@ class Study(OwnLoad):
 
     def post_process(self) -> None:
         """Write study.json; makes bzt exit 1 where that can't be done."""
-        super().post_process()
         # Without a run.json nothing was measured, and bzt says why.
         if not self.blocks or not (self.folder / manifest.NAME).exists():
             return

@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import psutil
 from bzt import TaurusConfigError, ToolError
@@ -48,12 +49,12 @@ class Targets(Service):
     def __init__(self) -> None:
         super().__init__()
         self.wanted: list[pm2.App] = []
-        self.probes: dict[str, probe.Probes] = {}
-        self.elsewhere: list[tuple[str, Url, probe.Probes]] = []
+        self.probes: dict[str, scenarios.Probes] = {}
+        self.elsewhere: list[tuple[str, Url, scenarios.Probes]] = []
         self.apps: list[pm2.App] = []  # those that have been started
         self.daemon: int | None = None
-        self.lock = None
-        self.watcher: subprocess.Popen | None = None
+        self.lock: IO[str] | None = None
+        self.watcher: subprocess.Popen[bytes] | None = None
         self.watching: WatchingCost | None = None
         self.remembered: tuple[list[int], list[str]] = ([], [])
         self.reloads: Reloads | None = None
@@ -62,7 +63,6 @@ class Targets(Service):
     def prepare(self) -> None:
         """Know what to start and to ask, and give the plans where that is. Raises TaurusConfigError
         or ToolError, one line, for what can't be run."""
-        super().prepare()
         self.hold()
         with problems_as(ToolError, "targets", pm2.Pm2Error):
             period = period_of(self.settings, os.environ)
@@ -144,14 +144,14 @@ class Targets(Service):
                 stdout=out,
                 stderr=err,
             )
-        known = under_way(self.engine)
-        known.watching = self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+        run = under_way(self.engine)
+        run.watching = self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
         try:  # not with services by URL, which may be others or not
             if self.daemon is None:
                 raise LookupError("no PM2 daemon runs")
-            known.background = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
+            run.background = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
             path = output.with_name(WORKER_CPU)
-            known.worker_cpu = WorkerCpuRecorder(path, self.daemon, self.log)
+            run.worker_cpu = WorkerCpuRecorder(path, self.daemon, self.log)
         except (psutil.Error, LookupError) as problem:
             self.log.warning(
                 "targets: the CPU time of workers and others is not known: %s", problem
@@ -165,7 +165,6 @@ class Targets(Service):
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
-        super().startup()
         if self.reloads:  # as they come, for who judges the samples so far
             under_way(self.engine).manifest.reloads = self.reloads.records
         for executor in self.engine.provisioning.executors:
@@ -185,7 +184,7 @@ class Targets(Service):
             self.watching.read()
         if self.reloads:
             self._reload()
-        return super().check()
+        return False
 
     def _daemon_lives(self) -> None:
         if self.apps and pm2.daemon_pid() != self.daemon:
@@ -217,7 +216,6 @@ class Targets(Service):
 
     def shutdown(self) -> None:
         """Stop the targets as soon as the load is over."""
-        super().shutdown()
         try:
             self._daemon_lives()
         finally:
@@ -225,7 +223,6 @@ class Targets(Service):
 
     def post_process(self) -> None:
         """Stop the targets on the ways out that have no shutdown, and let the next run in."""
-        super().post_process()
         self._stop()
         if self.lock:
             lock.forget()

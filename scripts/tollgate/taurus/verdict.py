@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from bzt import ManualShutdown, NormalShutdown, TaurusConfigError, ToolError
 from bzt.engine import Engine, Reporter
 
-from tollgate.base import disk as room
+from tollgate.base import disk
 from tollgate.base.clock import ClockWatch
 from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
@@ -59,7 +60,7 @@ class Verdict(Reporter):
         super().__init__()
         self.manifest: manifest.Manifest | None = None
         self.ended: dict[object, float] = {}
-        self.room: room.DiskReserve | None = None
+        self.reserve: disk.DiskReserve | None = None
         self.clock = ClockWatch()
 
     @property
@@ -68,32 +69,28 @@ class Verdict(Reporter):
 
     def prepare(self) -> None:
         """Refuse what can't be judged, before any load is sent."""
-        super().prepare()
         executors = self.engine.provisioning.executors
         for executor in executors:
             refusals.require_jmeter_plan(executor)
         with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError, SettingError):
             kind, settings = refusals.checked_settings(self.settings, os.environ)
             planned = [self._planned(executor) for executor in executors]
-            made = _record(
+            # Of whatever reporter: criteria that are not judged would be a lie.
+            entries = self.engine.config.get("reporting", [])
+            record = _record(
                 self.engine,
                 kind,
-                # Of whatever reporter: criteria that are not judged would be a lie.
-                criteria=[
-                    criterion
-                    for reporter in self.engine.config.get("reporting", [])
-                    for criterion in _as_list(reporter.get("criteria", []))
-                ],
+                criteria=[it for each in entries for it in _criteria_of(each)],
                 settings=settings,
                 environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
                 share=under_way(self.engine).share,
             )
-            for each, its in zip(planned, contexts(self.folder, made), strict=True):
+            for each, its in zip(planned, contexts(self.folder, record), strict=True):
                 refuse_lower_bounds(its.criteria)
                 refuse_never_sent(its.criteria, its.plan)
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
-        under_way(self.engine).manifest = made
+        under_way(self.engine).manifest = record
 
     def _planned(self, executor: InstalledJMeter) -> manifest.Execution:
         scenario = executor.get_scenario()
@@ -109,7 +106,8 @@ class Verdict(Reporter):
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or script
         refusals.refuse_missing_files(original, executor.properties, where)
-        self._refuse_data(executor, script, original.absolute().parent)
+        warmup_s = property_of(properties, "warmup", 0, where)
+        self._refuse_data(executor, script, original.absolute().parent, warmup_s)
         # What the copy that is compared has mended is no remark.
         linted = script if kind_of(self.engine.config) == "compare" else original
         return manifest.Execution(
@@ -126,11 +124,8 @@ class Verdict(Reporter):
                 )
                 for app in (declared[name] for name in names)
             ],
-            criteria=[
-                *_as_list(executor.execution.get("criteria", [])),
-                *_as_list(scenario.get("criteria", [])),
-            ],
-            warmup=property_of(properties, "warmup", 0, where),
+            criteria=[*_criteria_of(executor.execution), *_criteria_of(scenario)],
+            warmup=warmup_s,
             measured=property_of(properties, "measured", 0, where),
             forecast=prepared.forecast,
             url=remote.url if remote else None,
@@ -139,28 +134,27 @@ class Verdict(Reporter):
             undivided_properties=prepared.undivided_properties,
         )
 
-    def _refuse_data(self, executor: InstalledJMeter, script: Path, folder: Path) -> None:
+    def _refuse_data(
+        self, executor: InstalledJMeter, script: Path, folder: Path, warmup_s: float
+    ) -> None:
         """Refuse what would be sent without its data. folder: in which JMeter looks for it."""
-        known, properties = under_way(self.engine), executor.properties
-        composed, interim = known.composed, known.executions[executor.label].interim
+        run, properties = under_way(self.engine), executor.properties
+        composed, interim = run.composed, run.executions[executor.label].interim
         is_ours = composed and composed.parts
         where = f"verdict: {f'scenarios.{composed.service.name}' if is_ours else script}"
         until_s = None
-        if not known.remote and kind_of(self.engine.config) not in KINDS_WITH_OWN_LOAD:
-            own = f"verdict: execution {executor.label!r}"
-            warmup_s = property_of(properties, "warmup", 0, own)
+        if not run.remote and kind_of(self.engine.config) not in KINDS_WITH_OWN_LOAD:
             until_s = warmup_s + interim.least_s if interim else math.inf
         variables = executor.get_scenario().get("variables", {})
         refusals.refuse_without_data(script, folder, properties, variables, until_s, where)
 
     def startup(self) -> None:
         """Write run.json, with what the targets have shown since."""
-        super().startup()
         self.manifest = under_way(self.engine).manifest
         for planned in self.manifest.executions:
             planned.notes = under_way(self.engine).executions[planned.name].notes
         manifest.write(self.manifest, self.folder)
-        self.room = room.DiskReserve(self.folder)
+        self.reserve = disk.DiskReserve(self.folder)
         self._look_at_clock()
 
     def check(self) -> bool:
@@ -170,15 +164,14 @@ class Verdict(Reporter):
         for executor in self.engine.provisioning.executors:
             if executor.process and executor.process.poll() is not None:
                 self.ended.setdefault(executor, time.time())
-        if room.free(self.folder) < room.LOW:
+        if disk.free(self.folder) < disk.LOW:
             # Says what was free before anything is given back.
-            problem = ToolError(room.full(self.folder))
-            self.room.give_back()
+            problem = ToolError(disk.full(self.folder))
+            self.reserve.give_back()
             raise problem
-        return super().check()
+        return False
 
     def shutdown(self) -> None:
-        super().shutdown()
         self._look_at_clock()
 
     def _look_at_clock(self) -> None:
@@ -195,14 +188,13 @@ class Verdict(Reporter):
 
     def post_process(self) -> None:
         """Seal the run, judge it, and let bzt exit with the verdict's code."""
-        super().post_process()
         if not self.manifest:
             return  # the run was refused, and bzt says why
         # The load is over: a signal now could only take the verdict away, and would leave a run
         # that is not judged, or one half of whose seals are written.
         with defer_signals():
-            if self.room:
-                self.room.give_back()
+            if self.reserve:
+                self.reserve.give_back()
             self._seal()
             judged = under_way(self.engine).judged = run_page.judge_and_write(self.folder)
         if judged.verdict.exit_code:
@@ -224,7 +216,7 @@ class Verdict(Reporter):
         record.compare_sha256 = compare_record.sealed(self.folder)
         record.watched_sha256 = seal_watched(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
-            line = room.explained(reason, self.engine.artifacts_dir)
+            line = disk.explained(reason, self.engine.artifacts_dir)
             line = line or next(iter(str(reason).splitlines()), type(reason).__name__)
             record.problem = f"the run ended with an error: {self.engine.redaction.hide(line)}"
         if run.remote:
@@ -248,17 +240,19 @@ class Verdict(Reporter):
             planned.background_cpu = run.background.used(*measured)
 
 
-def _as_list(criteria: list | dict) -> list:
-    """A `criteria` mapping of messages to criteria, as a list of one-entry mappings."""
+def _criteria_of(entry: Mapping[str, Any]) -> list[Any]:
+    """Those of an execution, a scenario or a reporter; a mapping of messages to criteria as a list
+    of one-entry mappings."""
+    criteria = entry.get("criteria", [])
     if isinstance(criteria, dict):
         return [{message: text} for message, text in criteria.items()]
     return list(criteria)
 
 
-def _record(engine: Engine, kind: str, **known: Any) -> manifest.Manifest:
+def _record(engine: Engine, kind: str, **fields: Any) -> manifest.Manifest:
     """The record of a run that begins now."""
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    return manifest.Manifest(kind=kind, started=started, arguments=engine.arguments, **known)
+    return manifest.Manifest(kind=kind, started=started, arguments=engine.arguments, **fields)
 
 
 def judge_unstarted(engine: Engine) -> None:

@@ -68,19 +68,19 @@ def explain(
     whole = sum(tally.own.values(), np.zeros(tally.answered.shape))
     least = effect / 2 * tally.per_request(whole)[BASE]
     cpu = _change(whole, tally.answered, level / 2, least)
-    asked = [key for key, us in tally.own.items() if us.sum() >= LEAST_SHARE * whole.sum()]
+    compared = [key for key, us in tally.own.items() if us.sum() >= LEAST_SHARE * whole.sum()]
     functions = [
         Function(
             name=key[0],
             file=key[1],
             line=tally.lines[key],
-            own=_change(tally.own[key], tally.answered, level / 2 / len(asked), least),
+            own=_change(tally.own[key], tally.answered, level / 2 / len(compared), least),
             base_total_us=tally.per_request(tally.total[key])[BASE],
             head_total_us=tally.per_request(tally.total[key])[HEAD],
         )
-        for key in asked
+        for key in compared
     ]
-    functions.sort(key=lambda it: (it.moved == SAME, -abs(it.own.change_us)))
+    functions.sort(key=lambda each: (each.moved == SAME, -abs(each.own.change_us)))
     return Why(
         version=VERSION,
         problem="",

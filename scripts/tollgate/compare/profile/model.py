@@ -137,7 +137,7 @@ class Why:
         more = [each for each in self.functions if each.moved == MORE]
         rise = {each: each.head_total_us - each.base_total_us for each in more}
         little = LITTLE * max((each.own.change_us for each in more), default=0.0)
-        return sorted(more, key=lambda it: (not it.is_own, it.own.change_us < little, -rise[it]))
+        return sorted(more, key=lambda f: (not f.is_own, f.own.change_us < little, -rise[f]))
 
 
 def absent(problem: str, labels: Sequence[LabelCpu] = ()) -> Why:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 #: Of a run, with a folder for each side.
@@ -97,7 +97,7 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Profi
     return [ProfileBlock(base, head) for base, head in zip(*uses.values(), strict=True)]
 
 
-def _add(use: Use, line: Mapping, file: Path, roots: Sequence[Path]) -> None:
+def _add(use: Use, line: Mapping[str, Any], file: Path, roots: Sequence[Path]) -> None:
     """One process's part of a block. A block that a busy process began as it ended has no samples:
     what its answers cost is not known, so they do not count either."""
     profile = json.loads(file.read_text())
@@ -106,16 +106,16 @@ def _add(use: Use, line: Mapping, file: Path, roots: Sequence[Path]) -> None:
         use.stacks.update(_scaled(stacks(profile, roots), line["threadUs"]))
 
 
-def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
+def _scaled(sampled: Stacks, thread_us: float | None) -> Stacks:
     """No more in all than the system's clock of the thread's CPU has, if known. It may well have
     more: the sampling of an idle thread, which is the cost of no function."""
-    sampled_us = sum(found.values())
+    sampled_us = sum(sampled.values())
     if thread_us is None or sampled_us <= thread_us:
-        return found
-    return Counter({stack: us * thread_us / sampled_us for stack, us in found.items()})
+        return sampled
+    return Counter({stack: us * thread_us / sampled_us for stack, us in sampled.items()})
 
 
-def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
+def stacks(profile: Mapping[str, Any], roots: Sequence[Path]) -> Stacks:
     """Of one .cpuprofile. Raises LookupError, TypeError and ValueError for what is none,
     or has no samples."""
     nodes = {node["id"]: node for node in profile["nodes"]}
@@ -132,18 +132,18 @@ def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
         path(number)
     at = [*accumulate(profile["timeDeltas"], initial=profile["startTime"])][1:]
     most_us = LONGEST * median(profile["timeDeltas"])
-    found: Counter[tuple[Frame, ...]] = Counter()
+    taken_us: Counter[tuple[Frame, ...]] = Counter()
     for number, (begin, end) in zip(
         profile["samples"], pairwise([*at, max(profile["endTime"], at[-1])]), strict=True
     ):
         stack = paths[number][1:]  # without the root
         is_ours = any(frame.file.endswith(PROFILER) for frame in stack)
         if stack and stack[0].name != IDLE and not is_ours:
-            found[stack] += min(end - begin, most_us)
-    return found
+            taken_us[stack] += min(end - begin, most_us)
+    return taken_us
 
 
-def _frame(call: Mapping, roots: Sequence[Path]) -> Frame:
+def _frame(call: Mapping[str, Any], roots: Sequence[Path]) -> Frame:
     if not call["url"]:
         return Frame(call["functionName"], "", 0)
     return Frame(call["functionName"], _relative(call["url"], roots), call["lineNumber"] + 1)

@@ -17,9 +17,9 @@ def ms(us: float) -> str:
     return f"{format_number(us / 1000)} ms"
 
 
-def change(it: ProfileChange) -> str:
+def change(cpu: ProfileChange) -> str:
     """`+0.82 ms`; `none` where there is no CPU at all."""
-    return signed(it.change_us) if it.change_us else "none"
+    return signed(cpu.change_us) if cpu.change_us else "none"
 
 
 def signed(us: float) -> str:
@@ -27,15 +27,15 @@ def signed(us: float) -> str:
     return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
 
 
-def function(it: Function) -> str:
+def function(each: Function) -> str:
     """`sorted (app/search.js:12)`; the engine's have no place."""
-    return f"{it.name} ({it.place})" if it.place else it.name
+    return f"{each.name} ({each.place})" if each.place else each.name
 
 
-def line(it: ProfileChange) -> str:
+def line(cpu: ProfileChange) -> str:
     """`2.1 ms in base, 2.9 ms in head, +0.82 ms (at least +0.7 ms, at most +0.9 ms)`."""
-    both = f"{ms(it.base_us)} in base, {ms(it.head_us)} in head"
-    return f"{both}, {change(it)} (at least {signed(it.low_us)}, at most {signed(it.high_us)})"
+    both = f"{ms(cpu.base_us)} in base, {ms(cpu.head_us)} in head"
+    return f"{both}, {change(cpu)} (at least {signed(cpu.low_us)}, at most {signed(cpu.high_us)})"
 
 
 def sentence(why: Why) -> str:
