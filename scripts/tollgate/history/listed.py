@@ -135,7 +135,9 @@ def _listed(run: Path) -> Listed:
         faults=tuple(dict.fromkeys(filter(None, (_text(it, "fault") for it in reasons)))),
         # Older verdicts lack the field: a run could fail by each criterion then.
         holds=tuple(
-            _text(it, "verdict") == PASS for it in criteria if it.get("decides") is not False
+            _text(criterion, "verdict") == PASS
+            for criterion in criteria
+            if criterion.get("decides") is not False
         ),
         environment=_mapping(judged, "environment") or _mapping(planned, "environment"),
         page=_page(run),

@@ -86,9 +86,8 @@ class Series:
         none without a step."""
         starts = [0, *(it.at for it in self.steps), len(self.measures)]
         values = [*(it.before for it in self.steps[:1]), *(it.after for it in self.steps)]
-        return [
-            (first, end - 1, it) for (first, end), it in zip(pairwise(starts), values, strict=False)
-        ]
+        runs = [(first, end - 1) for first, end in pairwise(starts)]
+        return [(*between, value) for between, value in zip(runs, values, strict=False)]
 
     @property
     def level(self) -> list[float]:
@@ -259,9 +258,11 @@ def failed_since(
     first."""
     newest = {it.kind: it.runs[-1][0].began for it in gating}
     return [
-        it
-        for it in records
-        if it.verdict == FAIL and not it.executions and it.began > newest.get(it.kind, it.began)
+        record
+        for record in records
+        if record.verdict == FAIL
+        and not record.executions
+        and record.began > newest.get(record.kind, record.began)
     ]
 
 
@@ -291,8 +292,8 @@ def with_steps(execution: Execution, among: int) -> Execution:
     values: with a number that depends on these, a later run could take back a step."""
     false_alarm = FALSE_ALARM / max(1, among)
     series = (
-        replace(it, steps=tuple(steps(it.values, false_alarm, _least(it))))
-        for it in execution.series
+        replace(each, steps=tuple(steps(each.values, false_alarm, _least(each))))
+        for each in execution.series
     )
     return replace(execution, series=tuple(series), needed=_needed(false_alarm))
 
