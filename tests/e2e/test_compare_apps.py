@@ -91,6 +91,7 @@ def test_what_cannot_be_compared_is_refused_before_any_process_starts(
     assert "under PM2..." not in ran.output
 
 
+@pytest.mark.long
 def test_a_package_of_a_workspace_is_compared_with_its_own_siblings(suite, compare, tmp_path):
     repo = Repo(tmp_path / "mono")
     repo.root.mkdir()

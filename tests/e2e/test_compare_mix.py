@@ -33,6 +33,7 @@ def compare(suite, folder, base, head):
     return Run(folder, *QUICK, **given, **urls).end()
 
 
+@pytest.mark.long
 def test_a_shop_is_compared_with_itself_and_no_session_is_refused(suite, tmp_path):
     shop = suite.config["scenarios"]["shop"]
     shop["answers"] = "same"

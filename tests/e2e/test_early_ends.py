@@ -110,6 +110,7 @@ def test_a_plan_that_ended_in_its_time_passes_and_tells_of_an_end_with_a_file(ra
     assert "CSVDataSet 'accounts' may have ended it" in told
 
 
+@pytest.mark.long
 def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     plan = write(tmp_path, "theirs", {"users": {"duration": 60}})
     misspelt = "modules.jmeter.properties.usres=3"
