@@ -10,7 +10,7 @@ import yaml
 from e2e.adopting import Copy
 from e2e.bzt_run import LENIENT, Run
 from e2e.comparing import SHORT as QUICK
-from support import ROOT, free_port
+from support import ROOT
 from support.http_server import Handler, serving
 from support.service_suite import ServiceSuite
 
@@ -152,11 +152,7 @@ def test_alike_processes_are_asked_in_turn(suite, tmp_path):
     [
         ({"requests": [{"url": "/a"}]}, "theirs", "neither app nor url"),
         ({"app": "none", "requests": [{"url": "/a"}]}, "theirs", "none"),
-        ({"url": "http://127.0.0.1", "requests": [{"label": "a"}]}, "theirs", "'a'"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a", "weight": 0}]}, "theirs", "0"),
         ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs shop", "-shop"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs study", "-study"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "load stress", "-load"),
     ],
 )
 def test_what_cannot_run_is_refused_before_any_process_starts(
@@ -167,10 +163,3 @@ def test_what_cannot_run_is_refused_before_any_process_starts(
     assert ran.code == 1
     assert named in ran.error()
     assert "Starting" not in ran.output.replace("Starting with configs", "")
-
-
-def test_a_mode_is_of_an_app(suite, tmp_path):
-    scenario = {"url": f"http://127.0.0.1:{free_port()}", "requests": [{"url": "/a"}]}
-    config = {"scenarios": {"theirs": scenario}}
-    ran = ended(suite, tmp_path, config=config, alias="theirs", MODE="fork")
-    assert "MODE" in ran.error()
