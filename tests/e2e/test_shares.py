@@ -40,7 +40,7 @@ def soon():
 
 
 def engine(folder, number, url, start_at):
-    """One of two, in a checkout of its own, as on a machine of its own."""
+    """One of two, in a checkout of its own in that folder, as on a machine of its own."""
     (folder / "theirs").mkdir(parents=True)
     (folder / "theirs" / PLAN.name).write_bytes(PLAN.read_bytes())
     (folder / "theirs" / "items.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(ROWS)))
@@ -48,13 +48,16 @@ def engine(folder, number, url, start_at):
     config = only("shop", mostly_right("item"), modules, warmup=5, measured=20)
     config["scenarios"] = {"shop": {"script": str(folder / "theirs" / PLAN.name), "url": url}}
     env = {"ENGINE": f"{number}/2", "START_AT": start_at}
-    return Run(folder, config=config, root=copy_project(folder / "tollgate"), **env)
+    return Run(folder, config=config, root=folder / "tollgate", **env)
 
 
 @pytest.fixture(scope="module")
 def sent_at_once(tmp_path_factory):
     """Both shares, and that of the Kubernetes job, all of which begin at the same moment."""
-    folder, start_at = tmp_path_factory.mktemp("shares"), soon()
+    folder = tmp_path_factory.mktemp("shares")
+    for number in (1, 2):
+        copy_project(folder / str(number) / "tollgate")
+    start_at = soon()
     with serving(Answers) as server, serving(Shop) as shop:
         url = f"http://127.0.0.1:{server.server_port}"
         runs = [engine(folder / str(k), k, url, start_at) for k in (1, 2)]
