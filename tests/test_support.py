@@ -1,14 +1,17 @@
-"""tests/support/README.md has each helper once, so that nobody writes a second one."""
+"""The pages of tests/support and tests/e2e have each file once: what a helper is for, so that none
+is written twice, and what a real run proves."""
 
 import re
 
+import pytest
+
 from support import ROOT
 
-FOLDER = ROOT / "tests" / "support"
+TESTS = ROOT / "tests"
 
 
-def test_the_page_names_each_helper_once():
-    named = re.findall(r"`([\w-]+\.(?:py|mjs))`", (FOLDER / "README.md").read_text())
-    assert sorted(named) == sorted(
-        it.name for it in FOLDER.iterdir() if it.suffix in (".py", ".mjs")
-    )
+@pytest.mark.parametrize(("folder", "prefix"), [("support", ""), ("e2e", "test_")])
+def test_a_page_names_each_file_once(folder, prefix):
+    page = (TESTS / folder / "README.md").read_text()
+    files = [it.name for it in (TESTS / folder).glob(f"{prefix}*") if it.suffix in (".py", ".mjs")]
+    assert sorted(re.findall(r"`([\w-]+\.(?:py|mjs))`", page)) == sorted(files)
