@@ -21,12 +21,15 @@ from tollgate.samples import reading
 SLOW = ("e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
-    *("test_package", "test_bisect", "test_service", "test_compare_fails", "test_newcomer"),
-    *("test_compare_cpu", "test_compare_control", "test_real_services", "test_capacity"),
-    *("test_templates", "test_engines", "test_reload", "test_shares", "test_compare_mix"),
-    *("test_forecast", "test_compare", "test_compare_own_plan", "test_ways_out", "test_study"),
-    *("test_adoption", "test_own_plans", "test_examples", "test_victoria_metrics"),
-    *("test_screenshots", "test_bootstrap", "test_profile_processes"),
+    *("test_package", "test_bisect", "test_service", "test_compare", "test_compare_fails"),
+    *("test_doctor", "test_newcomer", "test_ways_out", "test_compare_cpu", "test_forecast"),
+    *("test_compare_control", "test_real_services", "test_compare_mix", "test_study"),
+    *("test_command", "test_shares", "test_capacity", "test_templates", "test_reload"),
+    "test_compare_own_plan",
+    *("test_cli", "test_engines", "test_screenshots", "test_examples", "test_bzt", "test_looks"),
+    *("test_victoria_metrics", "test_capacity_search", "test_false_passes", "test_check"),
+    *("test_export", "test_compare_apps", "test_adoption", "test_bootstrap", "test_ci_files"),
+    "test_profile_processes",
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
