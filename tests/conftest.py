@@ -1,8 +1,11 @@
 """Nothing that a test starts may outlive it, and no test is left out without being named."""
 
+import atexit
+import itertools
 import os
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -18,16 +21,15 @@ from tollgate.samples import reading
 SLOW = ("e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
-    *(
-        "test_bisect",
-        "test_compare_fails",
-        "test_compare_control",
-        "test_capacity",
-        "test_reload",
-        "test_shares",
-    ),
-    *("test_forecast", "test_compare", "test_ways_out", "test_study", "test_screenshots"),
-    *("test_bootstrap", "test_profile_processes"),
+    *("test_package", "test_bisect", "test_service", "test_compare", "test_compare_fails"),
+    *("test_doctor", "test_newcomer", "test_ways_out", "test_compare_cpu", "test_forecast"),
+    *("test_compare_control", "test_real_services", "test_compare_mix", "test_study"),
+    *("test_command", "test_shares", "test_capacity", "test_templates", "test_reload"),
+    "test_compare_own_plan",
+    *("test_cli", "test_engines", "test_screenshots", "test_examples", "test_bzt", "test_looks"),
+    *("test_victoria_metrics", "test_capacity_search", "test_false_passes", "test_check"),
+    *("test_export", "test_compare_apps", "test_adoption", "test_bootstrap", "test_ci_files"),
+    "test_profile_processes",
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
@@ -35,15 +37,17 @@ REAL = (*SLOW, "certification", "cli", "compare", "report", "study", "targets", 
 SECOND_GO = pytest.mark.flaky(reruns=1)
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
+#: Of tests that took so many seconds in all, so many files are told with theirs, the slowest first.
+TOLD_FROM_S, SLOWEST = 60, 25
 #: The file in which scripts/test reads the names of those that failed.
 FAILED_TESTS = pytest.StashKey[str]()
 MARKERS = (
     "needs(name): leaves the test out, and says so, where this isn't installed",
-    "alone: measures times or loads, and runs while nothing else does",
-    "engines: hosts of its own for JMeter's remote engines, in a stage of scripts/test ci",
-    "services: installs published services that are not ours, in a stage of scripts/test ci",
-    "package: the wheel, installed and run out of sight of the checkout; in a stage of its own",
-    "long: a run of half a minute or more beside which a shorter test stands; CI makes it",
+    "alone: measures times or loads, and runs beside others that do and nothing else; left to CI",
+    "engines: hosts of its own for JMeter's remote engines; left to CI",
+    "services: installs published services that are not ours; left to CI",
+    "package: the wheel, installed and run out of sight of the checkout; left to CI",
+    "long: a real run, or a computation of seconds, beside which a shorter test stands; left to CI",
     "statistics: a simulation, a tenth of whose repetitions is made without --all-repetitions",
 )
 # No example of Hypothesis's is too slow, however busy the machine is.
@@ -65,6 +69,13 @@ def pytest_configure(config):
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     hypothesis.settings.load_profile("any machine")
+    atexit.register(_say_no_more)
+
+
+def _say_no_more():
+    """What DuckDB's binding says of its own objects when Python ends is pages long, and would stand
+    behind, or in front of, what has failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def pytest_collection_modifyitems(items):
@@ -115,9 +126,22 @@ def pytest_terminal_summary(terminalreporter, config):
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.write_line(f"SECOND GO {report.nodeid}", yellow=True)
         terminalreporter.write_line(report.longreprtext)
+    seconds = _seconds_by_file(terminalreporter.stats)
+    if seconds.total() >= TOLD_FROM_S:
+        for file, took in seconds.most_common(SLOWEST):
+            terminalreporter.write_line(f"{took:6.0f} s  {file}")
     failed = [it for kind in ("failed", "error") for it in terminalreporter.stats.get(kind, [])]
     with Path(config.stash[FAILED_TESTS]).open("a") as file:
         file.writelines(f"{report.nodeid}\n" for report in failed)
+
+
+def _seconds_by_file(stats):
+    """What the tests of each file took, and their fixtures."""
+    seconds = Counter()
+    for report in itertools.chain.from_iterable(stats.values()):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid.partition("::")[0]] += report.duration
+    return seconds
 
 
 @pytest.hookimpl(trylast=True)

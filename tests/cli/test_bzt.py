@@ -44,6 +44,7 @@ def waiting(*before):
     return process
 
 
+@pytest.mark.long
 def test_under_nohup_a_run_outlives_its_terminal_and_ends_of_other_signals_as_ever():
     with waiting("nohup") as process:
         process.send_signal(signal.SIGHUP)

@@ -75,8 +75,8 @@ def test_free_ports_are_named():
     ("kind", "env", "apps"),
     [
         ((), {}, ("fork", "cluster")),
-        (("-check",), {}, ("fork", "cluster")),
-        (("-stress",), {"MODE": "fork"}, ("fork",)),
+        pytest.param(("-check",), {}, ("fork", "cluster"), marks=pytest.mark.long),
+        pytest.param(("-stress",), {"MODE": "fork"}, ("fork",), marks=pytest.mark.long),
         (("-study",), {}, ("balancer", "pi-1", "fork")),
     ],
 )
@@ -89,7 +89,9 @@ def test_the_ports_looked_at_are_those_of_the_apps_that_the_kind_starts(kind, en
     assert kind == ("-study",) or len(looked_at) == len(apps)
 
 
-@pytest.mark.parametrize("kind", [("-compare",), ("-cluster", "-compare")])
+@pytest.mark.parametrize(
+    "kind", [("-compare",), pytest.param(("-cluster", "-compare"), marks=pytest.mark.long)]
+)
 def test_a_comparison_needs_the_port_of_its_app_and_those_behind_it(kind):
     first = support.free_port()
     _, found, _ = told(doctor(*kind, PORT_FORK=str(first), PORT_CLUSTER=str(first)), "ports")
@@ -101,7 +103,10 @@ def test_a_comparison_needs_the_port_of_its_app_and_those_behind_it(kind):
 
 @pytest.mark.parametrize(
     ("kind", "env"),
-    [("-plan", {}), ("-compare", {"BASE_URL": "http://a", "HEAD_URL": "http://b"})],
+    [
+        pytest.param("-plan", {}, marks=pytest.mark.long),
+        ("-compare", {"BASE_URL": "http://a", "HEAD_URL": "http://b"}),
+    ],
 )
 def test_a_kind_that_starts_no_app_needs_no_port(kind, env):
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from support import run_folder
+from support import free_port, run_folder
 from support.archived import unpacked
-from support.collector import assert_quantiles, collecting, free_port
+from support.collector import assert_quantiles, collecting
 from support.command import tollgate
 from support.growing_jtl import GrowingRun
 from tollgate.export import events

@@ -87,6 +87,7 @@ def test_a_service_that_runs_already_is_adopted_by_its_url_and_told_as_somebody_
     assert not (by_url.folder / "workers.jsonl").exists()
 
 
+@pytest.mark.long
 def test_an_app_of_theirs_is_started_and_watched_without_anything_of_ours_in_it(by_pm2, copy):
     workers = by_pm2.execution["workers"]
     assert [worker["requests"] for worker in workers] == [None, None]

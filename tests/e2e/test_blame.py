@@ -17,6 +17,7 @@ from tollgate.record import manifest
 MEASURED = 10
 
 
+@pytest.mark.long
 @pytest.mark.alone
 def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_service(tmp_path):
     # One thread: while it waits for the stalled answer, nobody sends the requests that are due.
@@ -47,6 +48,7 @@ def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_ser
     assert schedule.late_service > schedule.late_generator
 
 
+@pytest.mark.long
 def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
     config = only("fork", ["p50 of calculate>1000ms"], warmup=1, measured=8)
     run = Run(tmp_path, config=config).until("requests")

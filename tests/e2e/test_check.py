@@ -215,6 +215,7 @@ def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_
     assert not (ended.folder / "kpi-1.jtl").exists()
 
 
+@pytest.mark.long
 def test_a_window_that_is_not_whole_stops_no_run(tmp_path):
     """Taurus's own `within` holds the first second against the limit for five."""
     hits = ["hits of calculate<20 within 5s"]

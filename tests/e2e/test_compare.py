@@ -50,6 +50,7 @@ def answering(project):
             server.wait()
 
 
+@pytest.mark.long
 def test_two_services_that_run_already_are_compared_and_left_alone(compare, answering):
     urls = {
         name: ",".join(f"http://127.0.0.1:{port}" for port in ports)
@@ -110,6 +111,7 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(co
     assert_nothing_left(following, project)
 
 
+@pytest.mark.long
 def test_an_interrupted_comparison_leaves_a_verdict_and_nothing_else(compare, project):
     run = compare(*SHORT, *LIGHT, BASE="HEAD").until(" of at most 62 s, ")
     ended = run.signal(signal.SIGINT).end()

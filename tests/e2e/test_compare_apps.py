@@ -64,10 +64,8 @@ def test_a_service_in_python_is_compared_in_its_own_repository(compare, fibonacc
 @pytest.mark.parametrize(
     ("app", "env", "said"),
     [
-        ({}, {"BASE": "0" * 40}, "git knows no such commit in /"),
         ({}, {"MODE": "cluster"}, "cluster mode for Node alone"),
         ({"args": "--listen {port}"}, {"BASE": "HEAD"}, "write ${PORT} there"),
-        ({"script": "/bin/sleep"}, {"BASE": "HEAD"}, "lies in no git repository"),
         ({"interpreter": "{cwd}/no/python"}, {"BASE": "HEAD"}, "no/python"),
     ],
 )
@@ -79,8 +77,6 @@ def test_what_cannot_be_compared_is_refused_before_any_process_starts(
     [declared] = [it for it in suite.apps if it["name"] == "fibonacci"]
     port, cwd = declared["env"]["PORT"], fibonacci.root
     given = {key: it.format(port=port, cwd=cwd) for key, it in app.items()}
-    if "script" in given:
-        given["cwd"] = "/"
     file.write_text(f"module.exports = {{ apps: [{json.dumps(declared | given)}] }};")
     try:
         ran = compare("fibonacci", **env)
@@ -91,6 +87,7 @@ def test_what_cannot_be_compared_is_refused_before_any_process_starts(
     assert "under PM2..." not in ran.output
 
 
+@pytest.mark.long
 def test_a_package_of_a_workspace_is_compared_with_its_own_siblings(suite, compare, tmp_path):
     repo = Repo(tmp_path / "mono")
     repo.root.mkdir()

@@ -1,4 +1,5 @@
-"""A comparison of HEAD with itself, which must pass, and whose profile names nothing."""
+"""A comparison of HEAD with itself, which must pass, whose profile names nothing, and which is
+exported while it measures."""
 
 import os
 import re
@@ -7,14 +8,23 @@ import pytest
 
 from e2e.bzt_run import Run, assert_on_the_page_of_the_job
 from e2e.comparing import SHORT, assert_nothing_left, cache_of
+from e2e.exported import assert_exported, variables
+from support.collector import collecting
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 
 @pytest.fixture(scope="module")
-def control(project, tmp_path_factory):
+def collector():
+    with collecting() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def control(project, collector, tmp_path_factory):
     """The command of the CI job, of HEAD with itself in cluster mode; it ends itself."""
     env = {"XDG_CACHE_HOME": str(cache_of(project)), "BASE": "HEAD", "MODE": "cluster"}
+    env |= variables(collector)
     folder = tmp_path_factory.mktemp("control")
     more = ("modules.compare.budget=180", "modules.compare.profile=true")
     more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
@@ -81,3 +91,11 @@ def test_of_the_control_nothing_is_named_by_what_its_workers_computed(control):
     assert [it for it in why["functions"] if it["own"]["moved"] == "more"] == []
     for side in ("base", "head"):
         assert len(list((ended.folder / "profile" / side).glob("*.jsonl"))) == os.cpu_count()
+
+
+def test_the_control_is_exported_row_for_row_and_by_sides(control, collector):
+    _, ended = control
+    assert_exported(ended, collector, {"compare": "kpi.jtl"})
+    for side, name in enumerate(("base", "head")):
+        count = sum(int(row["coin"]) % 2 == side for row in ended.samples)
+        assert collector.total("tollgate.requests", side=name) == count

@@ -11,6 +11,8 @@ from e2e.comparing import SHORT
 from support import services
 from support.service_suite import ServiceSuite
 
+pytestmark = pytest.mark.long
+
 #: Of errors some dozens of answers tell enough.
 QUICK = (*SHORT, "modules.compare.gates=errors", "modules.jmeter.properties.period=30")
 
@@ -76,7 +78,6 @@ def older(suite):
     script.unlink()
 
 
-@pytest.mark.long
 def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path):
     criteria = suite.config["scenarios"]["shop"]["criteria"]
     criteria.append("fail of find>60%")
@@ -99,7 +100,6 @@ def test_a_label_that_head_alone_has_is_left_out_by_name(suite, older, tmp_path)
         assert re.search("PASS.*; head answers something else: list [(]", where)
 
 
-@pytest.mark.long
 def test_a_label_that_head_has_lost_fails(suite, older, tmp_path):
     with services.serving(suite.repo) as base, services.serving(suite.repo, older) as head:
         ended = compare(suite, tmp_path, base, head)

@@ -52,6 +52,7 @@ def compare(suite, folder, base, head, plan, *options):
     return Run(folder, *SHORT, *options, **given, **own).end()
 
 
+@pytest.mark.long
 def test_a_login_a_turn_has_a_coin_a_turn_and_no_session_is_refused(suite, tmp_path):
     with services.serving(suite.repo) as base, services.serving(suite.repo) as head:
         # Nobody listens where the plan itself would ask.

@@ -70,6 +70,7 @@ def test_drawing_leaves_nothing_but_the_dashboard(run, name):
     assert {entry.name for entry in run.glob("*.jtl")} == {*EXECUTIONS.values()}
 
 
+@pytest.mark.long
 @pytest.mark.needs("chromium")
 @every_execution
 def test_every_page_of_a_dashboard_renders_without_an_error(run, name):

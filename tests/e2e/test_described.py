@@ -86,6 +86,7 @@ def described(suite, *words):
     return made.stdout
 
 
+@pytest.mark.long
 def test_a_document_of_twenty_operations_is_checked_with_its_secrets(suite, pets, tmp_path):
     said = described(suite, "pets", "--from", PETSTORE, "--url", pets[0])
     assert "left out, because they may write: POST /pet, PUT /pet" in said

@@ -9,7 +9,7 @@ import pytest
 from e2e.bzt_run import Run, mostly_right, only
 from tollgate.base import disk as room
 
-pytestmark = pytest.mark.needs("mounts")
+pytestmark = [pytest.mark.needs("mounts"), pytest.mark.long]
 
 
 CONFIG = only("fork", mostly_right("calculate"), warmup=1, measured=60)
@@ -44,7 +44,6 @@ def test_a_disk_that_fills_up_under_load_ends_the_run_with_a_whole_verdict_and_o
     assert list(ended.folder.glob(".*")) == []
 
 
-@pytest.mark.long
 def test_a_disk_without_room_for_the_verdict_leaves_none_and_says_so(tmp_path, disk):
     run = Run(tmp_path, config=CONFIG, root_of_runs=disk).until("requests read")
     with (disk / "somebody's").open("wb", buffering=0) as file:

@@ -13,7 +13,8 @@ from support.early_ends import on_error
 #: So late that two failures are less than one in twenty.
 LATE = "vars.getIteration() > 40"
 FAILS = f"SampleResult.setSuccessful(!({LATE}));"
-FIRST_FAILS = f"SampleResult.setSuccessful(!(ctx.getThreadNum() == 0 && {LATE}));"
+#: At the sixth of some hundred samples: long before its time is over, on a busy machine too.
+FIRST_FAILS = "SampleResult.setSuccessful(!(ctx.getThreadNum() == 0 && vars.getIteration() > 5));"
 STOPS = f"if ({LATE}) ctx.getEngine().stopTest();"
 CRITERIA = ["fail>5%"]
 FEED = {"filename": "accounts.csv", "variableNames": "account", "delimiter": ","}
@@ -81,7 +82,9 @@ WORDS = {
     "script": [f"{OF_60_S} {LOGGED} of them is 'Stopping'"],
     "threads": [
         "of 40000 samples of 'home' that the plan says: its action after a sampler error",
-        "1 of 2 threads of the thread group 'one' ended after",
+        # When it ended is only told where no thread was silent for seconds, as on a busy machine.
+        "1 of 2 threads of the thread group 'one' (ended after .*|were stopped): "
+        "its action after a sampler error stops the thread",
     ],
     "uncounted": [
         f"2 of 2 threads of the thread group {name} were stopped: {LOGGED}"
@@ -96,7 +99,7 @@ def test_a_plan_that_ended_before_its_time_is_invalid(ran, name):
     assert [it["verdict"] for it in execution["criteria"]] == ["PASS"]
     assert (ran.code, execution["verdict"]) == (4, "INVALID")
     for words, reason in zip(WORDS[name], execution["reasons"], strict=True):
-        assert words in reason["text"]
+        assert re.search(words, reason["text"])
 
 
 def test_a_plan_that_ended_in_its_time_passes_and_tells_of_an_end_with_a_file(ran):
@@ -107,6 +110,7 @@ def test_a_plan_that_ended_in_its_time_passes_and_tells_of_an_end_with_a_file(ra
     assert "CSVDataSet 'accounts' may have ended it" in told
 
 
+@pytest.mark.long
 def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     plan = write(tmp_path, "theirs", {"users": {"duration": 60}})
     misspelt = "modules.jmeter.properties.usres=3"

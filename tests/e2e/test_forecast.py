@@ -9,6 +9,8 @@ import yaml
 import support
 from e2e.bzt_run import Run, assert_on_the_page_of_the_job, judged_by
 
+pytestmark = pytest.mark.long
+
 #: What a busy machine sends in another step than it was due in, where steps last half a second.
 TOLERANT = "modules.verdict.forecast-tolerance=0.5"
 #: An hour lasts half a second, and a day 12 s.
@@ -82,7 +84,6 @@ def test_a_run_is_judged_again_with_the_same_figures(stress):
     assert done.stdout.strip() in stress.output
 
 
-@pytest.mark.long
 def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path):
     (tmp_path / "forecast.csv").write_text(KITTENS)
     forecast = f"modules.load.forecast={tmp_path / 'forecast.csv'}"
@@ -97,7 +98,6 @@ def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_pa
     assert all(words in reason for words in ("MB/min", "would be reached"))
 
 
-@pytest.mark.long
 def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_path):
     ended = Run(tmp_path, TOLERANT, job="soak", SCALE="17280", MODE="fork").end()
     assert_on_the_page_of_the_job(ended, "soak", tmp_path)
@@ -106,7 +106,6 @@ def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_pa
     ended.assert_only_the_generator_is_to_blame()
 
 
-@pytest.mark.long
 def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
     run = Run(tmp_path, alias="stress").until(" requests read")
     ended = run.signal(signal.SIGINT).end_cleanly()

@@ -92,6 +92,7 @@ def test_a_jmeter_without_a_port_is_ended_and_not_the_one_that_has_it(jmeter, fo
     assert foreign.is_untouched
 
 
+@pytest.mark.long
 def test_a_run_that_is_interrupted_ends_no_jmeter_that_has_its_port(jmeter, foreign):
     ours = jmeter(foreign.port)
     executor_of(ours, foreign.port).shutdown()
@@ -99,6 +100,7 @@ def test_a_run_that_is_interrupted_ends_no_jmeter_that_has_its_port(jmeter, fore
     assert foreign.is_untouched
 
 
+@pytest.mark.long
 def test_nothing_is_sent_to_the_port_of_a_jmeter_that_has_ended(jmeter):
     ours = jmeter()
     executor = executor_of(ours, ours.port)

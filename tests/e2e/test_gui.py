@@ -14,7 +14,7 @@ from support.screens import virtual_screen
 from tollgate.base.urls import Url
 from tollgate.cli.new_target.files import NewTarget, new_files
 
-pytestmark = pytest.mark.needs("a screen")
+pytestmark = [pytest.mark.needs("a screen"), pytest.mark.long]
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)
 
 #: What `tollgate new target` would make: the text of each fragment, by its path.

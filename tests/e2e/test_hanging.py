@@ -5,6 +5,8 @@ import pytest
 from e2e.bzt_run import Run
 from support.hanging_server import OPEN, hanging_server, write_plan
 
+pytestmark = pytest.mark.long
+
 
 def fails_for_the_service(ended):
     """Also when the folder is judged again."""
@@ -14,7 +16,6 @@ def fails_for_the_service(ended):
     assert ended.judged_again().returncode == 3
 
 
-@pytest.mark.long
 def test_a_service_that_hangs_until_stop_after_ends_the_load_fails(tmp_path):
     with hanging_server(answers_s=4) as port:
         own = {"PLAN": str(write_plan(tmp_path, port)), "STOP_AFTER": "7s"}

@@ -107,6 +107,7 @@ def orphaned(killed, refused):
     return ended
 
 
+@pytest.mark.long
 def test_the_next_run_ends_what_outlived_bzt_and_the_daemon_and_says_so(left, refused):
     ended, stranger = refused
     assert len(left) == 4
@@ -115,6 +116,7 @@ def test_the_next_run_ends_what_outlived_bzt_and_the_daemon_and_says_so(left, re
         assert told == (process != stranger)
 
 
+@pytest.mark.long
 def test_it_names_with_its_pid_who_has_a_port_and_may_be_anybodys(killed, refused):
     ended, stranger = refused
     port = killed.ports["handing-over"]
@@ -122,6 +124,7 @@ def test_it_names_with_its_pid_who_has_a_port_and_may_be_anybodys(killed, refuse
     assert f"port {port} of app 'handing-over' is in use by pid {stranger.pid} (" in ended.error()
 
 
+@pytest.mark.long
 def test_a_run_whose_daemon_is_killed_is_invalid_at_once_and_says_why(orphaned):
     assert orphaned.outcome == (4, "INVALID")
     assert "the run ended with an error: targets: PM2's daemon (pid " in orphaned.reasons()
@@ -132,6 +135,7 @@ def test_a_run_whose_daemon_is_killed_is_invalid_at_once_and_says_why(orphaned):
     assert theirs() == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("orphaned")
 def test_the_run_after_that_works(killed):
     ended = killed.run("fork", options=seconds(3, 5)).end_cleanly()

@@ -12,6 +12,8 @@ import pytest
 
 from e2e.bzt_run import LENIENT, Run, mostly_right, only
 
+pytestmark = pytest.mark.long
+
 #: Starts a command at a terminal of its own, and shows what it prints.
 AT_TERMINAL = (
     *(sys.executable, "-c"),
@@ -34,7 +36,6 @@ async def snapshots(url):
             return found, await answer.text()
 
 
-@pytest.mark.long
 def test_a_run_at_a_terminal_is_watched_to_its_verdict(tmp_path):
     run = Run(tmp_path, config=CONFIG, inside=AT_TERMINAL, **NO_CI).until("Live: ")
     (url,) = re.findall(r"^Live: (http://127\.0\.0\.1:\d+/\S+/)\r?$", run.log.read_text(), re.M)
@@ -54,7 +55,6 @@ def test_a_run_at_a_terminal_is_watched_to_its_verdict(tmp_path):
     assert url not in (ended.folder / "bzt.log").read_text()
 
 
-@pytest.mark.long
 def test_without_a_terminal_a_run_opens_no_port(tmp_path):
     run = Run(tmp_path, config=CONFIG, **NO_CI).until("requests read")
     listening = [

@@ -8,6 +8,8 @@ from e2e.bzt_run import Run
 from support import jmx_text as jmx
 from support.golden import FOLDER
 
+pytestmark = pytest.mark.long
+
 PACE = re.compile(r"<PreciseThroughputTimer .*?</PreciseThroughputTimer>", re.DOTALL)
 SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)
 #: JMeter ends the threads that ask for it, and exits with 0.
@@ -33,7 +35,6 @@ def three_groups():
     return arriving.replace("<OpenModel", f"{visitors}{members}<OpenModel", 1)
 
 
-@pytest.mark.long
 def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path):
     (tmp_path / "theirs.jmx").write_text(three_groups())
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>60%"}

@@ -5,6 +5,8 @@ import os
 import shutil
 import xml.etree.ElementTree as ET
 
+import pytest
+
 import support
 from e2e.bzt_run import Run
 from support import jmx_text as jmx
@@ -36,6 +38,7 @@ def write(folder, name, path, *children, criteria="", loops=20):
         (folder / f"{name}.criteria").write_text(criteria)
 
 
+@pytest.mark.long
 def test_ten_plans_have_one_verdict_page_and_junit_and_the_code_of_the_worst(tmp_path):
     plans = tmp_path / "plans"
     plans.mkdir()
@@ -81,6 +84,7 @@ def test_the_command_takes_plans_and_properties_as_arguments(tmp_path):
     assert [it["name"] for it in verdict["executions"]] == ["home", "cart"]
 
 
+@pytest.mark.long
 def test_a_plan_that_a_criterion_ends_early_is_no_end_of_those_behind_it(tmp_path):
     write(tmp_path, "a", "/gone", loops=-1, criteria="fail of home>50% for 2s\n")
     write(tmp_path, "b", "/", criteria="fail of home>60%\n")
@@ -98,6 +102,7 @@ def test_a_plan_that_a_criterion_ends_early_is_no_end_of_those_behind_it(tmp_pat
     assert first["ended"] - first["began"] < 60
 
 
+@pytest.mark.long
 def test_a_jmeter_of_the_users_own_sends_the_load_and_nothing_is_put_into_it(tmp_path):
     home = tmp_path / "own jmeter"
     shutil.copytree(jmeter_home(), home, copy_function=os.symlink)

@@ -148,6 +148,7 @@ def test_a_run_without_one_of_them_is_refused_by_its_name(ran, tmp_path):
     assert "SHOP_BEARER" in refused.error()
 
 
+@pytest.mark.long
 def test_both_sides_of_a_comparison_get_each_secret(ran, tmp_path):
     suite = ran[-1]
     with (

@@ -14,6 +14,8 @@ from support.project_copy import copy_project
 from tollgate.intake.har import read_har
 from tollgate.intake.source import load
 
+pytestmark = pytest.mark.long
+
 RECORD = support.ROOT / "tests" / "support" / "browser" / "record-shop.js"
 GOLDEN = support.ROOT / "tests" / "intake" / "shop.har"
 PASSWORD = {"SHOP_PASSWORD": "S3CRET-of-the-shop"}
@@ -62,7 +64,6 @@ def test_a_visit_is_recorded_and_checked(repo, suite, tmp_path):
     assert refused == 0
 
 
-@pytest.mark.long
 def test_the_recording_is_compared_with_itself_and_no_session_is_refused(repo, suite, tmp_path):
     draft = read_har(load(str(GOLDEN)), "shop")
     config = {"scenarios": {"shop": scenario(draft)}}

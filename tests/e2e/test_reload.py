@@ -82,6 +82,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
     assert run.left_behind() == []
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
     run = Run(tmp_path, config=under_reload(5)).until("Reloading cluster, ")
     kill_in_a_request(worker_pids(run.folder, requests=10)[-1])

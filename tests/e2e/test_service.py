@@ -10,7 +10,7 @@ import yaml
 from e2e.adopting import Copy
 from e2e.bzt_run import LENIENT, Run
 from e2e.comparing import SHORT as QUICK
-from support import ROOT, free_port
+from support import ROOT
 from support.http_server import Handler, serving
 from support.service_suite import ServiceSuite
 
@@ -53,6 +53,7 @@ def test_check_asks_each_label_at_its_part_of_the_rate(suite, tmp_path):
     assert 0 < count["cart"] <= count["put"] <= count["login"]
 
 
+@pytest.mark.long
 def test_each_of_both_modes_is_an_execution(suite, tmp_path):
     ran = ended(suite, tmp_path, alias="shop", MODE="both")
     assert [it["name"] for it in ran.verdict["executions"]] == ["shop-fork", "shop-cluster"]
@@ -74,6 +75,7 @@ def test_stress_follows_the_total_of_a_forecast_by_the_weights_of_the_service(su
     assert worker["loop_delay_p95_ms"] > 0
 
 
+@pytest.mark.long
 def test_a_column_of_a_forecast_is_a_label(suite, tmp_path):
     rows = "".join(f"{hour},10,75,25\n" for hour in range(24))
     (suite.suite / "data" / "shop.csv").write_text(f"hour,tps,list,visit\n{rows}")
@@ -96,6 +98,7 @@ def of_the_page(suite):
     return SHORT | {"scenarios": {"stock": {**scenario, "app": "shop"}}}
 
 
+@pytest.mark.long
 def test_what_the_page_describes_is_six_routes_that_a_check_asks(suite, of_the_page, tmp_path):
     ran = ended(suite, tmp_path, config=of_the_page, alias="stock")
     assert labels(ran.samples) == {"list", "item", "find", "order", "login", "put"}
@@ -131,6 +134,7 @@ class Counting(Handler):
         self.answer(200, json.dumps({"items": []}))
 
 
+@pytest.mark.long
 def test_alike_processes_are_asked_in_turn(suite, tmp_path):
     requests = [{"label": "list", "url": "/items", "assert": ['"items"']}]
     with serving(Counting, asked=[]) as one, serving(Counting, asked=[]) as other:
@@ -148,11 +152,7 @@ def test_alike_processes_are_asked_in_turn(suite, tmp_path):
     [
         ({"requests": [{"url": "/a"}]}, "theirs", "neither app nor url"),
         ({"app": "none", "requests": [{"url": "/a"}]}, "theirs", "none"),
-        ({"url": "http://127.0.0.1", "requests": [{"label": "a"}]}, "theirs", "'a'"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a", "weight": 0}]}, "theirs", "0"),
         ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs shop", "-shop"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "theirs study", "-study"),
-        ({"url": "http://127.0.0.1", "requests": [{"url": "/a"}]}, "load stress", "-load"),
     ],
 )
 def test_what_cannot_run_is_refused_before_any_process_starts(
@@ -163,10 +163,3 @@ def test_what_cannot_run_is_refused_before_any_process_starts(
     assert ran.code == 1
     assert named in ran.error()
     assert "Starting" not in ran.output.replace("Starting with configs", "")
-
-
-def test_a_mode_is_of_an_app(suite, tmp_path):
-    scenario = {"url": f"http://127.0.0.1:{free_port()}", "requests": [{"url": "/a"}]}
-    config = {"scenarios": {"theirs": scenario}}
-    ran = ended(suite, tmp_path, config=config, alias="theirs", MODE="fork")
-    assert "MODE" in ran.error()

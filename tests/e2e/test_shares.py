@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 import support
-from e2e.bzt_run import LENIENT, Run, mostly_right, only
+from e2e.bzt_run import LENIENT, PATIENCE, Run, mostly_right, only
 from support.http_server import Handler, serving
 from support.project_copy import copy_project
 from tollgate.record import manifest
 
 pytestmark = pytest.mark.long
-#: Until then both are ready, also on a busy machine.
-READY_S = 45
+#: Until then all three are ready, also on a busy machine.
+READY_S = 60
 ROWS = 500
 #: Two groups, of which the rarer one has one arrival, so that it is off in the second engine.
 PLAN = Path(__file__).with_name("shared.jmx")
@@ -40,7 +40,7 @@ def soon():
 
 
 def engine(folder, number, url, start_at):
-    """One of two, in a checkout of its own, as on a machine of its own."""
+    """One of two, in a checkout of its own in that folder, as on a machine of its own."""
     (folder / "theirs").mkdir(parents=True)
     (folder / "theirs" / PLAN.name).write_bytes(PLAN.read_bytes())
     (folder / "theirs" / "items.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(ROWS)))
@@ -48,17 +48,57 @@ def engine(folder, number, url, start_at):
     config = only("shop", mostly_right("item"), modules, warmup=5, measured=20)
     config["scenarios"] = {"shop": {"script": str(folder / "theirs" / PLAN.name), "url": url}}
     env = {"ENGINE": f"{number}/2", "START_AT": start_at}
-    return Run(folder, config=config, root=copy_project(folder / "tollgate"), **env)
+    return Run(folder, config=config, root=folder / "tollgate", **env)
 
 
 @pytest.fixture(scope="module")
-def shares(tmp_path_factory):
-    """Both shares, sent at the same time."""
-    folder, start_at = tmp_path_factory.mktemp("shares"), soon()
-    with serving(Answers) as server:
+def sent_at_once(tmp_path_factory):
+    """Both shares, and that of the Kubernetes job, all of which begin at the same moment."""
+    folder = tmp_path_factory.mktemp("shares")
+    for number in (1, 2):
+        copy_project(folder / str(number) / "tollgate")
+    start_at = soon()
+    with serving(Answers) as server, serving(Shop) as shop:
         url = f"http://127.0.0.1:{server.server_port}"
         runs = [engine(folder / str(k), k, url, start_at) for k in (1, 2)]
-        return [run.end() for run in runs]
+        job = Job(folder / "job", f"http://127.0.0.1:{shop.server_port}", start_at)
+        return [run.end() for run in runs], job.end()
+
+
+@pytest.fixture(scope="module")
+def shares(sent_at_once):
+    return sent_at_once[0]
+
+
+class Job:
+    """The container of the Kubernetes job with the completion index 2, without Kubernetes."""
+
+    def __init__(self, folder, url, start_at):
+        text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
+        settings, job = yaml.safe_load_all(text)
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        config, suite, self.shares = (folder / it for it in ("config", "suite", "shares"))
+        for each in (config, suite, self.shares):
+            each.mkdir(parents=True)
+        for name, content in settings["data"].items():
+            (config / name).write_text(content.replace("http://shop.example:8080", url))
+        env = {it["name"]: it["value"] for it in container["env"]} | {
+            "JOB_COMPLETION_INDEX": "2",
+            "START_AT": start_at,
+            "SHARES": str(self.shares),
+            "SCALE": "7200",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        command = [it.replace("/config/", f"{config}/") for it in container["command"]]
+        self.output = folder / "out"
+        self.process = support.start(
+            *command, output=self.output, cwd=suite, env=support.environment(**env)
+        )
+
+    def end(self):
+        """Its exit code, what it printed and the folder of its share."""
+        code = self.process.wait(PATIENCE)
+        return code, self.output.read_text(), self.shares / "engine-3"
 
 
 def sent(share, label):
@@ -100,29 +140,10 @@ def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_pat
         assert (target / name).stat().st_size
 
 
-def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
-    text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
-    settings, job = yaml.safe_load_all(text)
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    config, suite = tmp_path / "config", tmp_path / "suite"
-    for folder in (config, suite, tmp_path / "shares"):
-        folder.mkdir()
-    start_at = soon()
-    with serving(Shop) as server:
-        url = f"http://127.0.0.1:{server.server_port}"
-        for name, content in settings["data"].items():
-            (config / name).write_text(content.replace("http://shop.example:8080", url))
-        env = {it["name"]: it["value"] for it in container["env"]} | {
-            "JOB_COMPLETION_INDEX": "2",
-            "START_AT": start_at,
-            "SHARES": str(tmp_path / "shares"),
-            "SCALE": "7200",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        }
-        command = [it.replace("/config/", f"{config}/") for it in container["command"]]
-        done = support.run(*command, cwd=suite, env=support.environment(**env))
-    assert done.returncode == 0, done.stdout + done.stderr
-    record = manifest.read(tmp_path / "shares" / "engine-3")
+def test_the_command_of_the_kubernetes_job_sends_a_share(sent_at_once):
+    code, output, folder = sent_at_once[1]
+    assert code == 0, output
+    record = manifest.read(folder)
     assert (record.share["number"], record.share["of"]) == (3, 4)
     assert manifest.is_sealed(record)
 

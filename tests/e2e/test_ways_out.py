@@ -85,6 +85,7 @@ def assert_interrupted_under_load(ended):
     assert "no dashboard of cluster: it has no samples" in ended.output
 
 
+@pytest.mark.long
 def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_path):
     ended = Run(tmp_path, *LONG).until("under PM2...").signal(signal.SIGINT).end_cleanly()
     assert_readable(ended, "INVALID")

@@ -8,8 +8,9 @@ from collections import Counter
 
 import pytest
 
+from support import free_port
 from support.archived import unpacked
-from support.collector import Collector, assert_quantiles, collecting, free_port
+from support.collector import Collector, assert_quantiles, collecting
 from support.growing_jtl import GrowingRun
 from support.http_server import Handler, serving
 from tollgate.export import live

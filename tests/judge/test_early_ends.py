@@ -20,6 +20,7 @@ from support.early_ends import (
     sent,
     users,
 )
+from tollgate.judge.ended_early import OWN_ENDS
 
 
 def test_what_stops_a_test_after_a_sampler_error_is_told_with_its_time(found):
@@ -211,3 +212,14 @@ def test_a_file_that_came_to_its_end_is_no_excuse_where_an_error_stops_the_test(
     assert by_service
     again = jmx.element("CSVDataSet", "accounts", stopThread="true", recycle="true")
     assert faults(found(users(HOME, again), threads=[BOTH]))
+
+
+def test_of_threads_that_the_log_has_as_stopped_no_pause_explains_the_silence(found):
+    log = {0: {"Stop Thread detected by thread": 1, OWN_ENDS[1]: 1}}
+    group = users(duration=6, **on_error("stopthread"))
+    came = {"threads": [[sent(1.0), sent(6.0)]], "failed": ["home"], "log": log}
+    ((by_service, line),) = faults(found(group, gaps=lambda: {0: 2.0}, **came))
+    stopped = "1 of 2 threads of the thread group 'users' were stopped: its action after a sampler"
+    assert (by_service, line.startswith(f"{stopped} error stops the thread;")) == (True, True)
+    ((_, line),) = faults(found(group, gaps=lambda: {0: 0.1}, **came))
+    assert "'users' ended after 1 s of the 6 s that the plan says: its action after" in line

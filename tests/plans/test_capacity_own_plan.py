@@ -90,6 +90,7 @@ def found(tmp_path_factory):
     return SimpleNamespace(**known, samples=rows(folder / "kpi.jtl"))
 
 
+@pytest.mark.long
 def test_each_pass_is_sent_once_and_is_one_sample(found):
     assert found.search.over_at is not None
     arrivals = read_arrivals(arrivals_path(found.folder, NAME))
@@ -100,6 +101,7 @@ def test_each_pass_is_sent_once_and_is_one_sample(found):
     assert {it["label"] for it in found.samples} == {NOTHING, "visit"}
 
 
+@pytest.mark.long
 def test_each_pass_has_a_row_of_the_plans_own_data(found):
     passes = [it for it in found.samples if it["label"] == "visit"]
     assert {it["failureMessage"] for it in passes if it["success"] == "true"} == {""}
@@ -109,6 +111,7 @@ def test_each_pass_has_a_row_of_the_plans_own_data(found):
     assert max(browsed.values()) - min(browsed.values()) <= 1
 
 
+@pytest.mark.long
 def test_a_sample_begins_when_it_was_due_and_leaves_out_the_pauses(found):
     whole = [it for it in found.samples if it["label"] == "visit" and it["success"] == "true"]
     # JMeter's clock of samples may be a millisecond or two behind.
@@ -117,6 +120,7 @@ def test_a_sample_begins_when_it_was_due_and_leaves_out_the_pauses(found):
     assert min(int(it["IdleTime"]) for it in whole) >= 190
 
 
+@pytest.mark.long
 def test_a_pass_is_no_faster_than_its_requests(found):
     assert found.judged.trials == tuple(found.search.trials)
     settings = found.search.record.settings

@@ -1,7 +1,6 @@
 """A collector of OpenTelemetry: takes its own messages over HTTP, and keeps the newest points."""
 
 import math
-import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -15,15 +14,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
 
+from support import free_port
 from support.http_server import Handler, _Server
 
 CUMULATIVE = 2
 PROTOBUF = "application/x-protobuf"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listens:
-        return listens.getsockname()[1]
 
 
 class _Receiver(Handler):

@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
+from support import free_port
 from support.archived import unpacked
-from support.collector import collecting, free_port
+from support.collector import collecting
 from support.command import tollgate
 from support.onlooked_run import OnlookedRun
 from tollgate.export import events, live

@@ -56,6 +56,7 @@ def test_the_commits_are_those_of_the_app_s_repository(suite, made, tmp_path, wh
     assert f"git knows no such commit in {made.root}: " in refused(bisect("none", "main", *words))
 
 
+@pytest.mark.long
 def test_what_can_t_be_bisected_is_refused_in_a_line(suite, tmp_path):
     bisect = suite(tmp_path / "beside")
     urls = {"BASE_URL": "http://127.0.0.1:1", "HEAD_URL": "http://127.0.0.1:2"}
