@@ -4,7 +4,7 @@ Pure.
 Lateness, rule 2 (criterion.py has rule 1). Whatever the criteria say, the load has to be the one
 that was meant. A schedule is broken where more than FAR_LATE_SHARE of its measured requests were
 sent more than FAR_LATE_MS late, or where the pattern of its arrivals is lost: the generator has
-moved more than DISPLACED_SHARE of them to another second than the one they were due in. One
+moved more than DISPLACED_SHARE of them to a different second from the scheduled one. One
 request, of a few, may always be late.
 
 Lateness that is not the generator's was brought about by the service, or by the plan's own pauses.
@@ -186,8 +186,8 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
         yield invalid(GENERATOR, text)
     elif schedule.displaced > max(1.0, DISPLACED_SHARE * schedule.measured):
         text = (
-            f"the generator sent {schedule.displaced} {of} in another second than they were meant "
-            f"for, so that the load was another one: {more}"
+            f"the generator sent {schedule.displaced} {of} in a different second from the "
+            f"scheduled one, so that the load was another one: {more}"
         )
         yield invalid(GENERATOR, text)
     elif schedule.far_late > tolerated and not has_failed:

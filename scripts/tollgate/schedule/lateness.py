@@ -23,7 +23,7 @@ from tollgate.stats.arrays import Floats, Ints
 
 #: Four times as many as samples that can be joined; in memory some 30 bytes each.
 MOST_EVENTS = 20_000_000
-#: A day; later requests are in another second than they were due in at any rate.
+#: A day; later requests are in a different second from the scheduled one at any rate.
 _LATEST_MS = 86_400_000
 
 
@@ -58,7 +58,7 @@ class Joined:
 
 
 class Displacement:
-    """How many requests the generator has moved to another second than the one they were due in:
+    """How many requests the generator has moved to a different second from the scheduled one:
     half of the differences between the requests due and sent in each second, added up. What one
     second loses and gets back is not counted, for the service saw the same load."""
 
