@@ -14,6 +14,8 @@ import support
 from support import ROOT
 
 VERSION = metadata.version("tollgate")
+PROJECT = (ROOT / "pyproject.toml").read_text()
+REPOSITORY = re.search(r'^Repository = "https://github\.com/(.*)"$', PROJECT, re.MULTILINE)[1]
 RELEASE, FILES = (ROOT / "scripts" / "dev" / name for name in ("release", "release-files"))
 COPIED = (
     *(
@@ -41,6 +43,8 @@ class Project:
         for name in COPIED:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, root / name)
+        for change in root.glob("changelog.d/*.*.md"):  # of this checkout, since its last release
+            change.unlink()
         (root / ".venv" / "bin").mkdir(parents=True)
         towncrier = Path(sys.executable).with_name("towncrier")
         (root / ".venv" / "bin" / "towncrier").symlink_to(towncrier)
@@ -73,24 +77,24 @@ def test_the_repository_keeps_to_what_pyproject_states():
 
 
 def test_a_tag_that_differs_from_the_version_is_refused_in_one_line(project):
-    assert project.release("check", f"v{VERSION}", "OWNER/tollgate").returncode == 0
+    assert project.release("check", f"v{VERSION}", REPOSITORY).returncode == 0
     for tag in (VERSION, f"v{VERSION}rc1", "v0.0.1"):
-        line = project.refusal("check", tag, "OWNER/tollgate")
+        line = project.refusal("check", tag, REPOSITORY)
         assert line.startswith(
             f"release: the tag {tag} is not v{VERSION}, the version of pyproject"
         )
 
 
 def test_a_repository_of_another_name_is_refused_until_pyproject_and_the_pages_have_it(project):
-    assert "names OWNER/tollgate, and this is acme/gate" in project.refusal(
+    assert f"names {REPOSITORY}, and this is acme/gate" in project.refusal(
         "check", f"v{VERSION}", "acme/gate"
     )
-    project.change("pyproject.toml", "github.com/OWNER/tollgate", "github.com/acme/gate")
+    project.change("pyproject.toml", f"github.com/{REPOSITORY}", "github.com/acme/gate")
     assert "README.md names another release" in project.refusal("check")
     assert project.release("fill").returncode == 0
     assert project.release("check", f"v{VERSION}", "acme/gate").returncode == 0
     texts = [path.read_text() for path in project.root.rglob("*") if path.suffix in (".md", ".yml")]
-    assert not [text for text in texts if "OWNER/" in text]
+    assert not [text for text in texts if f"{REPOSITORY}/" in text]
 
 
 @pytest.mark.parametrize("path", LINKS)
@@ -102,7 +106,7 @@ def test_a_link_to_another_release_is_refused(path, project):
 def test_a_changelog_of_another_version_and_changes_without_one_are_refused(project):
     (project.root / "changelog.d" / "+dark.added.md").write_text("The page has a dark theme.\n")
     assert project.release("check").returncode == 0
-    line = project.refusal("check", f"v{VERSION}", "OWNER/tollgate")
+    line = project.refusal("check", f"v{VERSION}", REPOSITORY)
     assert line == "release: changelog.d still has +dark.added.md"
     project.change("CHANGELOG.md", f"## [{VERSION}]", "## [0.0.1]")
     assert "CHANGELOG.md ends with 0.0.1" in project.refusal("check")
@@ -116,7 +120,7 @@ def test_a_new_version_takes_the_changes_and_stands_everywhere(project):
         (project.root / "changelog.d" / f"{name}.md").write_text(f"{text}\n")
     done = project.release("new", "7.0.0")
     assert done.returncode == 0, done.stderr
-    assert project.release("check", "v7.0.0", "OWNER/tollgate").returncode == 0
+    assert project.release("check", "v7.0.0", REPOSITORY).returncode == 0
     notes = project.release("notes").stdout
     assert notes == (
         "### Added\n\n- The page has a dark theme.\n\n### Fixed\n\n- Nothing leaks. (#12)\n"
