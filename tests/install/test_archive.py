@@ -5,7 +5,9 @@ import hashlib
 import io
 import re
 import tarfile
+import threading
 import time
+from urllib.response import addinfourl
 
 import pytest
 
@@ -116,7 +118,7 @@ def test_where_there_is_neither_an_archive_nor_maven_both_are_named(released):
     done = released.provide()
     assert done.returncode == 1
     assert "404 Not Found, and there is no Maven to make it by (Maven 3.8 or later: " in done.stderr
-    assert "name the file: tollgate install --from FILE" in done.stderr
+    assert "name the file of the release: tollgate install --from FILE" in done.stderr
 
 
 def test_an_archive_of_the_release_that_was_changed_is_not_made_up_for_by_maven(released, server):
@@ -150,6 +152,13 @@ def test_a_source_that_is_named_and_not_there_is_not_made_up_for_by_maven(packag
         done = package.provide(source)
         assert done.returncode == 1
         assert problem in done.stderr
+        assert "; name the file of the release: tollgate install --from FILE" in done.stderr
+
+
+def test_a_source_without_a_name_is_not_made_up_for_by_maven(package):
+    done = package.provide("")
+    assert done.returncode == 1
+    assert done.stderr.startswith("tollgate: --from names nothing: ")
 
 
 def test_no_password_of_a_url_is_repeated(package):
@@ -230,9 +239,64 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "LIMIT", 100)
     (tmp_path / "large.tar").write_bytes(bytes(101))
     with pytest.raises(
-        ArchiveError, match=r"large.tar has more than 100 bytes, and is not jmeter-"
+        ArchiveError,
+        match=r"large.tar has more than 100 bytes, and is not jmeter-.*: take the file",
     ):
         archive.take(str(tmp_path / "large.tar"), tmp_path)
+
+
+def test_what_a_server_says_moves_no_cursor_and_ends_no_line(tmp_path):
+    class Hostile(Handler):
+        def respond(self):
+            self.send_response(503, "a\x1b[2Jb\x9bc\rd")
+            self.end_headers()
+
+    told = r"/x.tar can't be read: 503 a\?\[2Jb\?c d$"
+    with serving(Hostile) as server, pytest.raises(UnreachableError, match=told):
+        archive.take(f"http://127.0.0.1:{server.server_port}/x.tar", tmp_path)
+
+
+def test_a_redirection_to_what_says_no_length_is_read(monkeypatch, tmp_path):
+    """As urllib answers by FTP."""
+    answer = addinfourl(io.BufferedReader(io.BytesIO(b"abc")), {}, "ftp://127.0.0.1/x.tar")
+    monkeypatch.setattr(archive, "urlopen", lambda *_, **__: answer)
+    with pytest.raises(ArchiveError, match="has the SHA-256 ba7816bf"):
+        archive.take("http://127.0.0.1/x.tar", tmp_path)
+
+
+def test_a_full_disk_is_no_fault_of_the_source(monkeypatch, tmp_path):
+    source = tmp_path / "x.tar"
+    source.write_bytes(b"abc")
+    full = io.BufferedWriter(io.FileIO("/dev/full", "w"))  # which fails as it is closed as well
+    monkeypatch.setattr(archive.tempfile, "TemporaryFile", lambda **_: full)
+    told = r"^jmeter-\S+ can't be kept in .*: No space left on device; make room, or set TOLL"
+    with pytest.raises(ArchiveError, match=told) as refused:
+        archive.take(str(source), tmp_path)
+    assert not isinstance(refused.value, UnreachableError)
+
+
+def test_an_installation_that_is_killed_leaves_nothing_and_the_next_one_is_whole(package):
+    begun, goes_on = threading.Event(), threading.Event()
+
+    class Slow(Handler):
+        def respond(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "9")
+            self.end_headers()
+            begun.set()
+            goes_on.wait(30)
+
+    with serving(Slow) as server:
+        url = f"http://127.0.0.1:{server.server_port}/x.tar"
+        with package.begin(url) as first:
+            assert begun.wait(30)
+            first.kill()  # what it started goes on, and the next one waits for that
+        assert not package.home.exists()
+        with package.begin(str(package.archive)) as second:
+            assert "waiting for it" in second.stderr.readline()
+            goes_on.set()
+            assert second.wait(30) == 0
+    assert "bin/jmeter" in package.installed()
 
 
 def member(name, **how):

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -85,10 +86,21 @@ class Package:
         return checksum
 
     def run(self, code, *words):
+        command = (sys.executable, "-c", code, *words)
+        return support.run(*command, env=self._environment(), cwd=self.folder)
+
+    def begin(self, source):
+        """An installation under way, whose errors are a pipe."""
+        return subprocess.Popen(
+            [sys.executable, "-c", INSTALL, source],
+            **{"env": self._environment(), "cwd": self.folder},
+            **{"stderr": subprocess.PIPE, "text": True},
+        )
+
+    def _environment(self):
         path = self.folder / "path"
         env = {"PYTHONPATH": str(self.folder / "site"), "PATH": str(path), "HOME": "/nowhere"}
-        env |= {"TOLLGATE_HOME": str(self.tools.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-        return support.run(sys.executable, "-c", code, *words, env=env, cwd=self.folder)
+        return env | {"TOLLGATE_HOME": str(self.tools.parent), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def provide(self, *source):
         """What an installation says and its exit code; it leaves either all of JMeter or none."""

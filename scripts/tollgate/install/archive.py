@@ -29,6 +29,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from tollgate.base.text import one_line
 from tollgate.install import tools
 
 #: Of an archive, and of all that is unpacked from it: bytes. It has less than half of that.
@@ -88,15 +89,23 @@ def take(source: str, folder: Path) -> None:
         raise ArchiveError("the URL holds a user's name or password: fetch the file, and name that")
     if source.endswith("/") or Path(source).is_dir():
         source = f"{source.rstrip('/')}/{name()}"
-    with tempfile.TemporaryFile(dir=folder) as copy:
-        checksum = _copy(source, copy)
-        if checksum != expected:
-            raise ArchiveError(
-                f"{shown(source)} has the SHA-256 {checksum}, and {name()} of this version has "
-                f"{expected}: nothing of it is installed; take the file from the release again"
-            )
-        copy.seek(0)
-        unpack(copy, folder)
+    digest = hashlib.sha256()
+    try:
+        with tempfile.TemporaryFile(dir=folder) as copy:
+            for block in _blocks(source):
+                digest.update(block)
+                copy.write(block)
+            if digest.hexdigest() != expected:
+                raise ArchiveError(
+                    f"{shown(source)} has the SHA-256 {digest.hexdigest()}, and {name()} of this "
+                    f"version has {expected}: nothing of it is installed; take the file from the "
+                    "release again"
+                )
+            copy.seek(0)
+            unpack(copy, folder)
+    except OSError as problem:  # of no source, and Maven would find the same disk full
+        why = f"{name()} can't be kept in {folder}: {_in_words(problem)}"
+        raise ArchiveError(f"{why}; make room, or set TOLLGATE_HOME") from None
 
 
 def is_url(source: str) -> bool:
@@ -115,26 +124,24 @@ def shown(source: str) -> str:
     return "the URL"
 
 
-def _copy(source: str, to: IO[bytes]) -> str:
-    """Returns the SHA-256 of what was copied."""
-    digest, size, until = hashlib.sha256(), 0, time.monotonic() + DOWNLOAD_S
+def _blocks(source: str) -> Iterator[bytes]:
+    size, until = 0, time.monotonic() + DOWNLOAD_S
     try:
         with _opened(source) as (read, length):
             while block := read(BLOCK):
                 size += len(block)
                 if size > LIMIT:
                     raise ArchiveError(
-                        f"{shown(source)} has more than {LIMIT} bytes, and is not {name()}"
+                        f"{shown(source)} has more than {LIMIT} bytes, and is not {name()}: "
+                        "take the file from the release"
                     )
                 if time.monotonic() > until:
                     raise UnreachableError(f"{shown(source)} took longer than {DOWNLOAD_S} s")
-                digest.update(block)
-                to.write(block)
+                yield block
     except (OSError, HTTPException, ValueError) as problem:
         raise UnreachableError(f"{shown(source)} can't be read: {_in_words(problem)}") from None
     if length not in (None, size):
         raise UnreachableError(f"{shown(source)} ended after {size} of {length} bytes")
-    return digest.hexdigest()
 
 
 @contextlib.contextmanager
@@ -142,7 +149,7 @@ def _opened(source: str) -> Iterator[tuple[Callable[[int], bytes], int | None]]:
     """What reads at most so many bytes and waits for the first alone, and how many there are."""
     if is_url(source):
         with urlopen(source, timeout=SILENCE_S) as answer:  # noqa: S310 - by HTTP
-            yield answer.read1, answer.length
+            yield answer.read1, getattr(answer, "length", None)  # none after a redirect to FTP
         return
     if not Path(source).is_file():
         raise UnreachableError(f"{source} is no file")
@@ -152,10 +159,11 @@ def _opened(source: str) -> Iterator[tuple[Callable[[int], bytes], int | None]]:
 
 def _in_words(problem: BaseException | str) -> str:
     if isinstance(problem, HTTPError):
-        return f"{problem.code} {problem.reason}"
+        return one_line(f"{problem.code} {problem.reason}")
     if isinstance(problem, URLError):
         return _in_words(problem.reason)
-    return getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+    text = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+    return one_line(text)
 
 
 def unpack(archive: IO[bytes], folder: Path) -> None:
@@ -173,7 +181,7 @@ def unpack(archive: IO[bytes], folder: Path) -> None:
                     raise ArchiveError(f"{name()} holds more than {LIMIT} bytes")
                 _put(opened, member, folder / path)
     except (tarfile.TarError, OSError, ValueError) as problem:
-        raise ArchiveError(f"{name()} can't be unpacked: {problem}") from None
+        raise ArchiveError(f"{name()} can't be unpacked: {_in_words(problem)}") from None
 
 
 def _put(opened: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
@@ -189,14 +197,14 @@ def main(source: str, or_by_maven: str = "") -> None:
     try:
         take(source, Path.cwd())
     except UnreachableError as problem:
+        step = "name the file of the release: tollgate install --from FILE"
         if not or_by_maven:
-            raise
+            raise ArchiveError(f"{problem}; {step}") from None
         command = ["/bin/sh", "-c", '. "$0"; check_one about_maven', str(tools.PREREQUISITES)]
         lacking = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
         if lacking:
             raise ArchiveError(
-                f"{problem}, and there is no Maven to make it by ({lacking.strip()}): fetch the "
-                "archive elsewhere, and name the file: tollgate install --from FILE"
+                f"{problem}, and there is no Maven to make it by ({lacking.strip()}); {step}"
             ) from None
         print(f"tollgate: {problem}; Maven makes JMeter instead", file=sys.stderr, flush=True)
         os.dup2(1, 2)  # what follows belongs into the log

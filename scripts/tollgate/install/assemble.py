@@ -42,6 +42,8 @@ def provide(source: str | None = None, *, may_fetch: bool = True) -> None:
     source: of the archive of JMeter, a file, a folder or a URL. Without one, JMeter is taken from
     the release if it `may_fetch` that and there is one, and made by Maven otherwise.
     """
+    if source == "":  # of a variable that is not set: no reason to take JMeter from elsewhere
+        raise InstallError("--from names nothing: name a file, a folder or a URL, or leave it out")
     own = os.environ.get("JMETER_HOME")
     if own:
         _check(Path(own))
