@@ -62,6 +62,13 @@ def test_what_maven_says_is_told_where_it_fails(make):
         make(days="no such")
 
 
+@pytest.mark.parametrize("words", [(), ("--pin",), ("a", "b"), ("a", "--pin"), ("--pim", "a")])
+def test_what_is_not_a_call_is_told_how_to(words):
+    main = runpy.run_path(str(support.ROOT / "scripts" / "dev" / "jmeter-archive"))["main"]
+    with pytest.raises(SystemExit, match=r"scripts/dev/jmeter-archive --pin FOLDER"):
+        main(*words)
+
+
 def test_an_archive_that_is_made_is_one_that_is_taken(make, tmp_path):
     make("--pin")
     home = tmp_path / "home"
