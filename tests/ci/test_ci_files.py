@@ -120,7 +120,7 @@ def test_only_the_job_that_runs_nothing_of_the_candidate_may_write():
     assert flow["permissions"] == {"contents": "read"}
     writers = {name: job for name, job in flow["jobs"].items() if "permissions" in job}
     permissions = {name: job["permissions"] for name, job in writers.items()}
-    assert permissions == {"comment": {"pull-requests": "write"}}
+    assert permissions == {"comment": {"contents": "read", "pull-requests": "write"}}
     code, comments = writers["comment"]["steps"]
     assert code["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
     assert comments == {"uses": "./.github/actions/tollgate/comment"}
