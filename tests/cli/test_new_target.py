@@ -248,6 +248,12 @@ def test_a_file_that_is_there_is_never_written_over(refused, project):
     assert "data/shop.csv is there already" in refused(*BY_URL, "--request", "GET /${id}")
 
 
+def test_a_hidden_file_of_the_same_name_stays_as_it_is(new_target, project):
+    (project / ".taurus.yml").write_text("mine\n")
+    new_target(*BY_URL)
+    assert (project / ".taurus.yml").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize("broken", ["data", "plans/fragments"])
 def test_where_one_file_can_not_be_written_none_is(broken, refused, project):
     (project / broken).rmdir()
@@ -262,7 +268,7 @@ def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkey
     replace = Path.replace
 
     def failing(path, to):
-        if path.name == ".taurus.yml":
+        if path.name == ".taurus.yml.new":
             raise OSError(28, "No space left on device", str(to))
         return replace(path, to)
 

@@ -156,6 +156,18 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
             probe.answer_is_right(service, asked("ok"))
 
 
+class Wary(Handler):
+    """Answers those alone who say what they are."""
+
+    def respond(self):
+        self.answer(200 if self.headers["User-Agent"] else 403, "[]")
+
+
+def test_a_service_is_told_what_asks_it():
+    with serving(Wary) as server:
+        probe.answer_is_right(Url("http", "127.0.0.1", server.server_port), Probe("/a"))
+
+
 class Endless(Handler):
     """Answers with a status of the server's, piece by piece until nobody listens any more."""
 

@@ -14,7 +14,7 @@ def replacing(
 ) -> Iterator[TextIO]:
     """A file beside a path's place, open for writing as by `open`, that is moved there at the end.
     Raises OSError; where anything is raised, nothing is left but what was there before."""
-    growing = path.with_name(f".{path.name}")
+    growing = path.with_name(f".{path.name}.new")
     try:
         with growing.open("w", encoding=encoding, errors=errors, newline=newline) as file:
             yield file

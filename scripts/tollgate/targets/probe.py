@@ -37,6 +37,8 @@ TRIES = 3
 #: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
 #: because the host's name can't be one.
 NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
+#: Some services refuse whoever does not say what it is; JMeter does.
+_HEADERS = {"Connection": "close", "User-Agent": "Tollgate"}
 
 
 class ProbeError(Exception):
@@ -220,7 +222,7 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
         connection = http.client.HTTPSConnection(
             url.host, url.port, timeout=REQUEST_TIMEOUT, context=trusting
         )
-    connection.request("GET", path.partition("#")[0], headers={"Connection": "close"})
+    connection.request("GET", path.partition("#")[0], headers=_HEADERS)
     return connection.getresponse()
 
 
