@@ -77,10 +77,12 @@ def _borders(around: Three) -> tuple[Floats, Floats]:
 
 
 def percentile(side: Side, values_ms: Ints, share: float) -> float:
-    """In ms, of a share in (0, 1] of all samples; NaN without any."""
+    """The percentile of all samples of a side, in ms; NaN without any. values_ms: int[V], the whole
+    milliseconds that the side counts. share: in (0, 1]."""
     if not side.total:
         return math.nan
-    return float(percentiles(side, values_ms, share, np.zeros(1, np.int64))[0])
+    first_block = np.zeros(1, np.int64)  # one piece of time, which is all of it
+    return float(percentiles(side, values_ms, share, first_block)[0])
 
 
 def percentiles(side: Side, values_ms: Ints, share: float, begins: Ints) -> Floats:

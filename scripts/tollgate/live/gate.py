@@ -74,30 +74,32 @@ class Visitor(asyncio.Protocol):
         is_told = len(words) > 2 or b"\n" in self._head or len(named) == len(self._gate.prefix)
         if is_told and not hmac.compare_digest(named, self._gate.prefix):
             self._transport.write(_REFUSAL)
-            self._leave()
+            self._stop_waiting()
             self._transport.close()
         elif b"\r\n\r\n" in self._head:
-            self._enter()
+            self._hand_over()
         elif len(self._head) > HEAD_BYTES:
             self.end()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         """The other side has closed it, or `end` has."""
-        self._leave()
+        self._stop_waiting()
 
     def end(self) -> None:
         """Close it without a word."""
-        self._leave()
+        self._stop_waiting()
         self._transport.abort()
 
-    def _enter(self) -> None:
-        self._leave()
+    def _hand_over(self) -> None:
+        """Leave the connection to the server, with what has been read of it."""
+        self._stop_waiting()
         handler = self._gate.server()
         self._transport.set_protocol(handler)
         handler.connection_made(self._transport)
         handler.data_received(self._head)
 
-    def _leave(self) -> None:
+    def _stop_waiting(self) -> None:
+        """Be no more among the connections whose request is not known yet."""
         self._gate.waiting.pop(self, None)
         if self._timer:
             self._timer.cancel()

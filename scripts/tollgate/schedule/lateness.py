@@ -190,8 +190,8 @@ def summarise(
 
 
 def percentile(values: Floats, percent: float) -> float:
-    """The smallest value that at least that share does not exceed, NaN without values. Changes the
-    order of the values."""
+    """The smallest value that at least `percent` % of them do not exceed, NaN without values.
+    Changes their order."""
     if not len(values):
         return math.nan
     found = np.percentile(values, percent, method="inverted_cdf", overwrite_input=True)

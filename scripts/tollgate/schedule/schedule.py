@@ -194,24 +194,24 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
     """The samplers that can be the first of an arrival, as far as the plan shows: all up to one
-    that each arrival sends, or to a controller that picks one of its children. Of that one, those
-    that can be the first of each child."""
+    that each arrival sends, or to a controller that picks one of its children. Of such a
+    controller, the samplers that can be the first of each child."""
     firsts: list[Sampler] = []
     for place, sampler in enumerate(samplers):
-        if _leaves_nothing(sampler):
+        if _leaves_no_sample(sampler):
             continue
-        if picking := _picking_around(sampler):
+        if picking := _picking_controllers(sampler):
             return (*firsts, *_firsts_of_children(samplers[place:], picking))
         firsts.append(sampler)
-        if not _deciding(sampler):  # each arrival sends it
+        if not _skipping_controllers(sampler):
             break
     return tuple(firsts)
 
 
-def _picking_around(sampler: Sampler) -> tuple[Controller, ...]:
+def _picking_controllers(sampler: Sampler) -> tuple[Controller, ...]:
     """The controllers around a sampler down to the outermost that picks one of its children; none
     where something else decides on the sampler too."""
-    deciding = _deciding(sampler)
+    deciding = _skipping_controllers(sampler)
     if not deciding or any(it.kind not in _PICKING for it in deciding):
         return ()
     return sampler.controllers[: sampler.controllers.index(deciding[0]) + 1]
@@ -227,19 +227,19 @@ def _firsts_of_children(
     settled: set[Sampler | Controller] = set()  # children with a sampler that each pick sends
     for sampler in takewhile(lambda inner: inner.controllers[:depth] == picking, samplers):
         child = sampler.controllers[depth] if sampler.controllers[depth:] else sampler
-        if child in settled or _leaves_nothing(sampler):
+        if child in settled or _leaves_no_sample(sampler):
             continue
         yield sampler
-        if _deciding(sampler) == [picking[-1]]:
+        if _skipping_controllers(sampler) == [picking[-1]]:
             settled.add(child)
 
 
-def _deciding(sampler: Sampler) -> list[Controller]:
+def _skipping_controllers(sampler: Sampler) -> list[Controller]:
     """The controllers around a sampler that may leave it out of a turn, or put another first."""
     around = (it for it in sampler.controllers if not it.is_plain)
     return [it for it in around if it.kind not in _REPEATING]
 
 
-def _leaves_nothing(sampler: Sampler) -> bool:
+def _leaves_no_sample(sampler: Sampler) -> bool:
     """Whether it is a Flow Control Action without a pause."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0

@@ -70,10 +70,14 @@ def nominal_level(fractions: tuple[float, ...], level: float, exponent: float = 
 def boundaries(
     fractions: tuple[float, ...], level: float, exponent: float = 1.0
 ) -> tuple[float, ...]:
-    """The critical value of a standard normal statistic at each look; as nominal_level."""
+    """The critical value of a standard normal statistic at each look. fractions: the shares of the
+    budget that had passed at each look, ascending. level: the one-sided error over all looks.
+    exponent: of the spending function. ValueError as nominal_level."""
     _check(fractions)
     critical = []
-    at, mass = np.zeros(1), np.ones(1)  # where the motion is, and with what probability
+    # Where the Brownian motion behind the statistic is, and with what probability: at a fraction
+    # of the budget its spread is the root of that fraction.
+    at, mass = np.zeros(1), np.ones(1)
     before = 0.0
     for fraction in fractions:
         step = math.sqrt(fraction - before)

@@ -103,13 +103,16 @@ def _cost(
     labels: Collection[str],
     mix: Mix | None,
 ) -> Cost:
+    """The CPU time that service and generator take: of each part of a mix, else of asking for all
+    labels once. Raises RehearsalError."""
     ends = np.array([it.at_ms for it in readings])
-    parts = [it.labels[:1] for it in mix.parts] if mix else [tuple(labels)]
-    answered = np.zeros((len(readings) - 1, len(parts)))
+    # A part of a mix is sent once where its first label is.
+    counted = [it.labels[:1] for it in mix.parts] if mix else [tuple(labels)]
+    answered = np.zeros((len(readings) - 1, len(counted)))
     for answer in answers:
         window = np.searchsorted(ends, answer.end_ms) - 1
         if answer.ok and 0 <= window < len(answered):
-            answered[window, [answer.label in names for names in parts]] += 1
+            answered[window] += [answer.label in names for names in counted]
     if answered.sum() < FEWEST:
         raise RehearsalError(f"only {answered.sum():.0f} answers in {MEASURED_S} s: see {FOLDER}/")
     spent = np.diff([(it.service_s, it.generator_s) for it in readings], axis=0).T * 1000

@@ -103,13 +103,13 @@ class Runs:
         own = str(Path(sysconfig.get_path("scripts"), "tollgate")), "run"
         self.command = command or own
         self.process: subprocess.Popen[bytes] | None = None
-        self.passes_on = False
+        self.passes_interrupt_on = False
         self.interrupted = False
 
     def interrupt(self) -> None:
         """Raises KeyboardInterrupt where no run has to be ended first."""
         self.interrupted = True
-        if not self.passes_on:
+        if not self.passes_interrupt_on:
             raise KeyboardInterrupt
         if self.process:
             self.process.send_signal(signal.SIGINT)
@@ -117,7 +117,7 @@ class Runs:
     def run(self, words: Sequence[str], variables: Mapping[str, str]) -> int:
         """The exit code of `tollgate run`. Raises KeyboardInterrupt after a run that was ended
         before it had a verdict."""
-        self.passes_on = True
+        self.passes_interrupt_on = True
         self.process = subprocess.Popen(
             [*self.command, *words],
             env={**os.environ, **variables},
@@ -127,7 +127,7 @@ class Runs:
         if self.interrupted:  # before there was a process to pass it on to
             self.process.send_signal(signal.SIGINT)
         code = self.process.wait()
-        self.process, self.passes_on = None, False
+        self.process, self.passes_interrupt_on = None, False
         if self.interrupted and code not in VERDICTS:
             raise KeyboardInterrupt
         return code

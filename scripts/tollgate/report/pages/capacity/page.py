@@ -151,9 +151,14 @@ def _interval(label: str, searched: Searched) -> list[ChartSpan]:
 
 def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Table:
     rows = [
-        (name, format_number(at.rate), format_number(at.ms), format_interval(at.low_ms, at.high_ms))
+        (
+            name,
+            format_number(point.rate),
+            format_number(point.ms),
+            format_interval(point.low_ms, point.high_ms),
+        )
         for name, points in curves.items()
-        for at in points
+        for point in points
     ]
     columns = (Column("curve"), Column("rate, /s"), *numeric("ms", "band"))
     return Table(caption, columns, rows, is_grouped=True)
