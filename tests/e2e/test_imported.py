@@ -47,7 +47,7 @@ PLAN = jmx.loadable(
 
 class Shop(Handler):
     def respond(self):
-        if "Python" not in self.headers["User-Agent"]:
+        if "Tollgate" not in self.headers["User-Agent"]:
             self.server.asked.append(self.path)
         is_known = "tenant=acme" in (self.headers["Cookie"] or "")
         self.answer(200 if is_known else 401, "ok", Set_Cookie="seen=1")

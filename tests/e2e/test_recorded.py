@@ -56,7 +56,7 @@ class Service(Handler):
         is_known = SECRETS["SHOP_COOKIE_SESSION"] in (sent["Cookie"] or "")
         is_right = wanted[place] and is_known
         # Before the load, Tollgate asks for / whether anybody answers.
-        if not is_right and "Python" not in sent["User-Agent"]:
+        if not is_right and "Tollgate" not in sent["User-Agent"]:
             self.server.refused.append((place, sent["Cookie"], body))
         self.server.asked.append(place)
         self.answer(200 if is_right else 403, Set_Cookie=f"seen={len(place)}")

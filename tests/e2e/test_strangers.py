@@ -28,7 +28,7 @@ class Service(Handler):
 
     def respond(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        if "Python" not in self.headers["User-Agent"]:
+        if "Tollgate" not in self.headers["User-Agent"]:
             whole = [self.command, self.path, body, *map(": ".join, self.headers.items())]
             self.server.sent.append(whole)
         given = {text("answer-key"): {text("inner-key"): OTHER}, text("required"): "r"}
