@@ -44,6 +44,7 @@ def fibonacci(suite):
     return repo
 
 
+@pytest.mark.long
 def test_a_service_in_python_is_compared_in_its_own_repository(compare, fibonacci):
     before = fibonacci.state()
     ran = compare("fibonacci", *QUICK, "modules.compare.profile=true", BASE="HEAD~1")

@@ -64,6 +64,7 @@ def test_each_of_both_modes_is_an_execution(suite, tmp_path):
     }
 
 
+@pytest.mark.long
 def test_stress_follows_the_total_of_a_forecast_by_the_weights_of_the_service(suite, tmp_path):
     ran = ended(suite, tmp_path, "modules.load.scale=8640", alias="stress shop")
     targets = {it["name"]: it["forecast"] for it in ran.execution["forecast"]["targets"]}

@@ -92,6 +92,7 @@ def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_
     assert "nothing ran: the run was interrupted before any load" in ended.reasons()
 
 
+@pytest.mark.long
 def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
     run = Run(tmp_path, *seconds(60, 30), config=COUNTS, dashboards=True).until(" of 90 s, ")
     ended = run.signal(signal.SIGINT).end_cleanly()

@@ -68,7 +68,10 @@ def test_every_plan_is_run_here():
     assert set(SHORT) == {path.stem for path in OURS}
 
 
-FROM_ELSEWHERE = [pytest.param(plan, False, id=f"{plan.stem} from another folder") for plan in OURS]
+FROM_ELSEWHERE = [
+    pytest.param(plan, False, id=f"{plan.stem} from another folder", marks=pytest.mark.long)
+    for plan in OURS
+]
 AT_HOME = pytest.param(support.PLANS / "check.jmx", True, id="check from its own folder")
 
 
