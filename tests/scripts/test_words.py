@@ -25,6 +25,7 @@ def words(folder, source):
         ("def sent(of):\n    return of\n", 1, "of"),
         ("def sent(*, what):\n    return what\n", 1, "what"),
         (f"def sent():\n    found = 1\n{LONG}\n", 2, "found"),
+        (f"async def sent():\n    found = 1\n{LONG}\n", 2, "found"),
         (f"def sent(known):\n{LONG}\n    step()\n", 1, "known"),
     ],
 )
