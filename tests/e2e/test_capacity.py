@@ -45,7 +45,7 @@ def test_a_search_that_is_killed_or_interrupted_keeps_its_trials_and_leaves_noth
     idle = run.children("idle-server.js")
     jmeter = run.children("ApacheJMeter.jar")
     run.kill()
-    _, alive = psutil.wait_procs(idle, 30)
+    _, alive = psutil.wait_procs(idle, support.PATIENCE)
     assert (len(idle), alive) == (1, [])
     (execution,) = judged_again(run.folder)["executions"]
     assert execution["capacity"]["ceiling"] > 0

@@ -49,7 +49,7 @@ def test_a_visit_is_recorded_and_checked(repo, suite, tmp_path):
     file = tmp_path / "shop.har"
     with services.serving(repo) as port:
         url = f"http://127.0.0.1:{port}"
-        subprocess.run(["node", RECORD, url, file], check=True, timeout=120)
+        subprocess.run(["node", RECORD, url, file], check=True, timeout=support.PATIENCE)
         draft = read_har(load(str(file)), "shop")
         kept = read_har(load(str(GOLDEN)), "shop")
         assert (draft.url, draft.secrets) == (url, kept.secrets)
