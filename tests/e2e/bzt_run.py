@@ -20,8 +20,9 @@ from tollgate.targets.pm2 import declared_apps
 
 #: All that ecosystem.config.js has, so that no run is in the way of another clone's.
 APPS = tuple(declared_apps())
-#: Seconds after which a run that should have ended long ago fails its test.
-PATIENCE = 300
+#: Seconds after which a run fails its test that should have ended long ago, on a slow machine too:
+#: a search for capacity takes 220 and its starts.
+PATIENCE = 600
 #: Seconds in which JMeter warms up also on a busy machine, where a run must be able to pass.
 WARMUP_S = 5
 #: Runs of this process's tests whose end nobody has seen yet.

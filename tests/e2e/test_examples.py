@@ -8,15 +8,13 @@ import sys
 import pytest
 
 import support
-from e2e.bzt_run import Finished, seconds
+from e2e.bzt_run import PATIENCE, Finished, seconds
 from support import postgres
 from tollgate.base import paths
 
 pytestmark = pytest.mark.services
 
 EXAMPLES = support.ROOT / "examples"
-#: Seconds of a run, or of an installation, on a slow machine.
-PATIENCE = 600
 #: On a busy machine the generator is late, and an interval is wider than what there is to decide.
 BUSY = {"generator", "machine"}
 LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", ".tollgate", "reports")
