@@ -15,10 +15,10 @@ def variables(collector):
 def assert_exported(ended, collector, executions):
     """Fails unless the collector has each row of each label and result of these executions' JTLs,
     and the run says so."""
-    said = {it["name"]: it["exported"] for it in ended.verdict["executions"]}
+    exported = {it["name"]: it["exported"] for it in ended.verdict["executions"]}
     for name, jtl in executions.items():
         rows = rows_of(ended.folder / jtl)
-        assert said[name] == {"samples": len(rows), "of": len(rows)}
+        assert exported[name] == {"samples": len(rows), "of": len(rows)}
         assert f"exported {len(rows):,} of {len(rows):,} samples" in ended.page
         for (label, success), count in Counter((it["label"], it["success"]) for it in rows).items():
             which = {"execution": name, "label": label, "result": RESULTS[success]}

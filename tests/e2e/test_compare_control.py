@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 @pytest.fixture(scope="module")
 def collector():
-    with collecting() as made:
-        yield made
+    with collecting() as receiver:
+        yield receiver
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ BOTH["~execution"].append({"scenario": "cluster"})
 
 @pytest.fixture
 def collector():
-    with collecting() as found:
-        yield found
+    with collecting() as receiver:
+        yield receiver
 
 
 def test_two_executions_are_exported_row_for_row(tmp_path, collector):

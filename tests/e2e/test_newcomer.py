@@ -49,8 +49,8 @@ def the_app():
 class Reader:
     """Types what the page says, in the suite of what is installed."""
 
-    def __init__(self, made):
-        self.made = made
+    def __init__(self, installed):
+        self.installed = installed
         self.codes, self.printed = [], ""
 
     def follow(self, step, **how):
@@ -59,11 +59,11 @@ class Reader:
             if language == "sh":
                 self._type(text, **how)
             elif language == "js":
-                (self.made.suite / name).write_text(text)
+                (self.installed.suite / name).write_text(text)
             elif language == "console":
                 assert_shown(text, self.printed)
             elif language == "yaml":
-                assert text in (self.made.suite / "taurus.yml").read_text()
+                assert text in (self.installed.suite / "taurus.yml").read_text()
         return self.codes
 
     def _type(self, text, **how):
@@ -72,12 +72,12 @@ class Reader:
             if command[0] == "pipx":
                 continue  # as installed_in has done
             if command[0] == "tollgate":
-                code, self.printed = self.made.run(*command[1:], **how)
+                code, self.printed = self.installed.run(*command[1:], **how)
                 self.codes.append(code)
             elif command[0] == "mkdir":
-                self.made.suite.mkdir()
+                self.installed.suite.mkdir()
             else:
-                call("sh", "-ec", line, cwd=self.made.suite)
+                call("sh", "-ec", line, cwd=self.installed.suite)
 
 
 def assert_shown(block, printed):
@@ -89,16 +89,16 @@ def assert_shown(block, printed):
 
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory):
-    with installed_in(tmp_path_factory.mktemp("a place"), NAME) as made:
-        reader = Reader(made)
+    with installed_in(tmp_path_factory.mktemp("a place"), NAME) as installed:
+        reader = Reader(installed)
         reader.follow(MAKE_APP)
         began = time.monotonic()
         assert reader.follow(INSTALL) == [0], reader.printed
         print(f"the installation: {time.monotonic() - began:.0f} s")
-        repo = Repo(made.suite)
+        repo = Repo(installed.suite)
         repo.git("add", "--all")
         repo.git("commit", "--quiet", "--message", "an app")
-        yield made
+        yield installed
 
 
 @pytest.fixture
@@ -110,22 +110,22 @@ def alone():
 
 def changes(folder):
     """What git sees, file by file."""
-    said = Repo(folder).git("status", "--porcelain", "--untracked-files=all")
-    return {*map(str.strip, said.splitlines())}
+    status = Repo(folder).git("status", "--porcelain", "--untracked-files=all")
+    return {*map(str.strip, status.splitlines())}
 
 
 def test_the_page_leads_to_a_pass_with_no_file_edited(newcomer, alone):
     began, reader = time.monotonic(), Reader(newcomer)
     assert reader.follow(MAKE_SUITE) == [0], reader.printed
-    made = changes(newcomer.suite)
-    assert {"?? taurus.yml", "?? ecosystem.config.js", "M .gitignore"} <= made
+    written = changes(newcomer.suite)
+    assert {"?? taurus.yml", "?? ecosystem.config.js", "M .gitignore"} <= written
     codes = reader.follow(PASSING, **alone)
     print(f"from nothing to a verdict: {time.monotonic() - began:.0f} s")
     verdict = newcomer.verdict()
     assert (codes, verdict["verdict"], verdict["kind"]) == ([0, 0], "PASS", "check"), reader.printed
     labels = {it["label"] for each in verdict["executions"] for it in each["criteria"]}
     assert "home" in labels
-    assert changes(newcomer.suite) == made, "a run leaves nothing that git does not ignore"
+    assert changes(newcomer.suite) == written, "a run leaves nothing that git does not ignore"
 
 
 def test_the_page_leads_to_a_fail_and_back(newcomer, alone):
@@ -146,9 +146,9 @@ def test_a_function_that_makes_it_slow_fails_the_comparison_and_is_named(newcome
     assert ANSWER in app
     server.write_text(app.replace(ANSWER, SLOWER) + SLOW)
     repo.git("commit", "--quiet", "--all", "--message", "count")
-    code, said = newcomer.run("run", f"-{NAME}", "-compare", BASE="HEAD~1", **alone)
+    code, printed = newcomer.run("run", f"-{NAME}", "-compare", BASE="HEAD~1", **alone)
     verdict = newcomer.verdict()
-    assert (code, verdict["verdict"], verdict["kind"]) == (3, "FAIL", "compare"), said
+    assert (code, verdict["verdict"], verdict["kind"]) == (3, "FAIL", "compare"), printed
     why = json.loads((newcomer.suite / "reports" / "latest" / "why.json").read_text())
     assert "countSlowly" in json.dumps(why)
     assert repo.git("status", "--porcelain") == ""

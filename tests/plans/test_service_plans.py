@@ -25,16 +25,16 @@ def plans(tmp_path_factory):
 
 
 def test_jmeter_loads_each_plan_and_each_template_and_saves_all_elements(plans, tmp_path):
-    made = [*plans.values(), *TEMPLATES.iterdir()]
+    paths = [*plans.values(), *TEMPLATES.iterdir()]
     home = support.JMETER.parent.parent
     classes = ":".join([f"{home}/lib/*", f"{home}/lib/ext/*", f"{home}/bin/ApacheJMeter.jar"])
     done = support.run(
         *("java", f"-Djmeter.home={home}", "-cp", classes, "groovy.ui.GroovyMain"),
-        *(Path(__file__).with_name("roundtrip.groovy"), tmp_path, *made),
+        *(Path(__file__).with_name("roundtrip.groovy"), tmp_path, *paths),
     )
     assert done.returncode == 0, done.stderr
-    assert len(made) > len(plans)
-    for path in made:
+    assert len(paths) > len(plans)
+    for path in paths:
         saved = (tmp_path / path.name).read_text()
         assert saved.count("<hashTree") == path.read_text().count("<hashTree")
 

@@ -109,10 +109,10 @@ def _run(folder: Path, options: list[str], watched: str | None) -> Cost:
 
 def _spent(process: subprocess.Popen) -> Iterator[tuple[float, float]]:
     """(epoch s, CPU s of the process without its children) until it ends."""
-    known = psutil.Process(process.pid)
+    bzt = psutil.Process(process.pid)
     while process.poll() is None:
         with suppress(psutil.NoSuchProcess):
-            times = known.cpu_times()
+            times = bzt.cpu_times()
             yield time.time(), times.user + times.system
         time.sleep(0.2)
 
@@ -125,8 +125,8 @@ def _cost(folder: Path, spent: list[tuple[float, float]]) -> Cost:
     at, cpu = np.array(spent).T
     first, last = np.interp([began_s, ended_s], at, cpu)
     elapsed = [it for at, it in rows if began_s <= at < ended_s]
-    said = json.loads((folder / "verdict.json").read_text())
-    late = [it["lateness_p99_ms"] for it in said["executions"][0]["schedules"]]
+    verdict = json.loads((folder / "verdict.json").read_text())
+    late = [it["lateness_p99_ms"] for it in verdict["executions"][0]["schedules"]]
     share = (last - first) / MEASURED_S
     return Cost(share, float(np.mean(elapsed)), float(np.mean(late)), len(elapsed) / MEASURED_S)
 
@@ -166,12 +166,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tollgate-") as kept, _collecting() as collector:
         options = _options(Path(kept), arguments.rate)
         for number in range(arguments.pairs):
-            found = {}
+            costs = {}
             for watched in (True, False) if number % 2 else (False, True):
                 folder = Path(kept) / f"{number}-{watched}"
-                found[watched] = _run(folder, options, collector if watched else None)
-                print(f"pair {number + 1}, {'watched' if watched else 'alone'}: {found[watched]}")
-            pairs.append((found[True], found[False]))
+                costs[watched] = _run(folder, options, collector if watched else None)
+                print(f"pair {number + 1}, {'watched' if watched else 'alone'}: {costs[watched]}")
+            pairs.append((costs[True], costs[False]))
     figures = (
         ("CPU of bzt, % of a core", 2, [(100 * a.cpu, 100 * b.cpu) for a, b in pairs]),
         ("service time, ms", 2, [(a.service_ms, b.service_ms) for a, b in pairs]),
