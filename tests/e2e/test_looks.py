@@ -7,7 +7,7 @@ import pytest
 from e2e.bzt_run import LENIENT, Run, only
 from tollgate.record import manifest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.alone
 
 #: Limits that any machine keeps, and one that none does whose every answer is held back.
 HOLD = ["avg-rt of calculate>9s", "avg-rt of sum>9s", "hits of search<1", "cpu-per-request>9s"]
