@@ -45,8 +45,8 @@ UNSEALED = f"{NAME} has no seal: it does not show whether criteria or settings w
 def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact about the run, not an error."""
-    settings = settings_of(run, manifest)
     _refuse_changed(run, manifest)
+    settings = settings_of(run, manifest)
     if manifest.engines:
         return gather_engines(run, manifest, gather), settings
     measured = MeasuredRun(
@@ -61,10 +61,10 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
 
 def _refuse_changed(run: Path, manifest: Manifest) -> None:
     """Raise ManifestError where a file beside the samples is not as the run left it."""
-    if not manifest.engines:  # whose shares are looked at one by one
-        compare_facts.check_record(run, manifest)
-        check_plans(manifest, run)
     check_watched(manifest, run)
+    if not manifest.engines:  # whose shares are looked at one by one
+        check_plans(manifest, run)
+        compare_facts.check_record(run, manifest)
 
 
 def _execution(context: ExecutionContext) -> MeasuredExecution:
