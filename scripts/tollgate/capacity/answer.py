@@ -35,12 +35,12 @@ def result(settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]) 
     """What the trials say, also of a search that was cut short. Arguments: see `next_ask`."""
     trials = tuple(trials)
     early = end_of_bracket(settings, ceiling, trials)
-    found = Result(*early) if early else interval(settings, ceiling, trials)
+    answer = Result(*early) if early else interval(settings, ceiling, trials)
     sound = [each for each in trials if each.sound]
     passes = [each.achieved for each in sound if each.keeps(settings.limits)]
     fails = [each.achieved for each in sound if not each.keeps(settings.limits)]
     last_pass, first_fail = max(passes, default=None), min(fails, default=None)
-    return replace(found, last_pass=last_pass, first_fail=first_fail, curves=_curves(sound))
+    return replace(answer, last_pass=last_pass, first_fail=first_fail, curves=_curves(sound))
 
 
 def end_of_bracket(
@@ -112,8 +112,8 @@ def critical(
     one. A limit that no answer was over says nothing."""
     limits = range(len(settings.limits))
     places = [it for it in limits if any(counted(settings, it, each) != 0 for each in trials)]
-    found = [_on_grid(settings, ceiling, trials, place, is_fine) for place in places]
-    return min(found, key=lambda each: each.quantile(0.5))
+    posteriors = [_on_grid(settings, ceiling, trials, place, is_fine) for place in places]
+    return min(posteriors, key=lambda each: each.quantile(0.5))
 
 
 def _on_grid(

@@ -210,18 +210,18 @@ def _curves_of(settings: CapacitySettings, seconds: float) -> Curves:
 def _shares(settings: CapacitySettings, slope: float, shape: str, seconds: float) -> Floats | None:
     """float[_DISTANCE]: the share over the limit in so many seconds of one state, at distances from
     where it is the allowed one in a minute. None where a queue has no such rate."""
-    asked = settings.limits[0]
+    limit = settings.limits[0]
     if shape == "logistic":
-        steep = slope / (1 - asked.share)
-        shares: Floats = special.expit(special.logit(asked.share) + steep * _DISTANCE)
+        steep = slope / (1 - limit.share)
+        shares: Floats = special.expit(special.logit(limit.share) + steep * _DISTANCE)
         return shares
-    if not asked.threshold:
+    if not limit.threshold:
         return None
-    load = _critical_load(slope, asked.share, asked.threshold, settings)
+    load = _critical_load(slope, limit.share, limit.threshold, settings)
     if not load:
         return None
     window = (settings.lead_s, seconds)
-    return queue_share(load * np.exp(_DISTANCE), slope, asked.threshold, window)
+    return queue_share(load * np.exp(_DISTANCE), slope, limit.threshold, window)
 
 
 def _nodes(shares: Floats, spread: float, states: int, critical: float) -> Floats:

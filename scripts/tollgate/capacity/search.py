@@ -131,12 +131,12 @@ def _search(
     """Purpose and rate: that which is critical in a curve drawn from the posterior, by turns with
     one at which that curve has many answers over the limit, and each fourth the anchor."""
     searching = [each for each in trials if each.ask.purpose != "bracket"]
-    known = critical(settings, ceiling, trials)
+    posterior = critical(settings, ceiling, trials)
     if len(searching) % ANCHOR_EVERY == ANCHOR_EVERY - 1:
         anchors = [each.ask.rate for each in searching if each.ask.purpose == "anchor"]
-        rate = anchors[0] if anchors else math.exp(known.quantile(0.5))
+        rate = anchors[0] if anchors else math.exp(posterior.quantile(0.5))
         return "anchor", min(rate, HIGHEST * ceiling)
-    at, shift = known.draw(np.random.default_rng([settings.seed, len(trials)]))
+    at, shift = posterior.draw(np.random.default_rng([settings.seed, len(trials)]))
     if len(searching) % 2:
         at += min(shift, HIGHEST_SHIFT)
     return "search", max(min(math.exp(at), HIGHEST * ceiling), settings.least_rate)

@@ -77,11 +77,11 @@ def split(text: str, labels: Collection[str]) -> dict[str, Any]:
 def _split_action(text: str, action: str, comma: str) -> dict[str, Any]:
     if not comma:
         return {}
-    found = ACTION.fullmatch(action)
-    if not found:
+    words = ACTION.fullmatch(action)
+    if not words:
         step = "write 'stop as failed', 'continue as failed', 'stop as non-failed' or the like"
         raise CriterionError(text, "action", action, "unknown", step)
-    return {"stop": found[1] == "stop", "fail": found[2] != "non-failed"}
+    return {"stop": words[1] == "stop", "fail": words[2] != "non-failed"}
 
 
 def _split_head(text: str, head: str, labels: Collection[str]) -> dict[str, Any]:

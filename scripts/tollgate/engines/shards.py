@@ -146,8 +146,8 @@ def _alike(shard: Shard) -> dict[str, Any]:
 
 def _whole(execution: Execution) -> dict[str, str]:
     """The properties of the whole load, but for those that each JMeter has of its own."""
-    found = sorted(execution.whole_properties.items())
-    return {name: value for name, value in found if name not in _OWN}
+    properties = sorted(execution.whole_properties.items())
+    return {name: value for name, value in properties if name not in _OWN}
 
 
 def merged(shards: Sequence[Shard], run: Path) -> Manifest:

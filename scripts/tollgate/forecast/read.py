@@ -124,16 +124,16 @@ def _column_problem(name: str, before: Sequence[str], targets: Sequence[str] | N
     return None
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = closest(name, known)
+def _meant(name: str, names: Iterable[str]) -> str:
+    near = closest(name, names)
     return f"; did you mean {near!r}?" if near else ""
 
 
 def _check_order(rows: Sequence[Row], column: str, names: Sequence[Any], timed: bool) -> None:
     """Refuses times or numbers that are out of order, and names that come twice."""
-    found = fields.spacing_problem(names) if timed else fields.order_problem(names)
-    if found:
-        row, problem = rows[found[0]], found[1]
+    misplaced = fields.spacing_problem(names) if timed else fields.order_problem(names)
+    if misplaced:
+        row, problem = rows[misplaced[0]], misplaced[1]
         raise ForecastError(f"{row.place}: {column} = {shown(row.fields[0])} {problem}")
 
 

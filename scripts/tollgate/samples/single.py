@@ -42,8 +42,8 @@ class Samples:
 
     def of_groups(self, names: Collection[str]) -> Samples:
         """Those that threads of these groups sent."""
-        wanted = [number for number, name in enumerate(self.groups) if name in names]
-        kept = np.isin(self.group, wanted)
+        places = [place for place, name in enumerate(self.groups) if name in names]
+        kept = np.isin(self.group, places)
         return Samples(
             self.start_ms[kept],
             self.elapsed_ms[kept],

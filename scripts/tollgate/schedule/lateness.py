@@ -194,5 +194,5 @@ def percentile(values: Floats, percent: float) -> float:
     Changes their order."""
     if not len(values):
         return math.nan
-    found = np.percentile(values, percent, method="inverted_cdf", overwrite_input=True)
-    return float(found)
+    value = np.percentile(values, percent, method="inverted_cdf", overwrite_input=True)
+    return float(value)

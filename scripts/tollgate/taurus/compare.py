@@ -325,9 +325,9 @@ class Compare(OwnLoad):
             return True
         return False
 
-    def _write(self, known: CompareRecord) -> None:
-        self.record = known
-        record.write(known, self.folder)
+    def _write(self, latest: CompareRecord) -> None:
+        self.record = latest
+        record.write(latest, self.folder)
 
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
@@ -353,8 +353,8 @@ class Compare(OwnLoad):
         """Find out why head is worse, now that the verdict stands; then leave no check-out behind,
         whatever happened, nor what runs from it."""
         try:
-            wanted = self.setup and self.setup.settings.profile
-            if comparison := comparison_of(under_way(self.engine).judged, wanted):
+            profile = self.setup and self.setup.settings.profile
+            if comparison := comparison_of(under_way(self.engine).judged, profile):
                 at = self.executor, self.targets, self.sides.roots
                 explained(self.folder, comparison, *at, self.log)
         finally:

@@ -41,22 +41,22 @@ class Export(Onlooker):
 
     def startup(self) -> None:
         """Follow all executions, by what `verdict` has recorded."""
-        known = under_way(self.engine)
-        if self.wanted.metrics and known.manifest:
+        run = under_way(self.engine)
+        if self.wanted.metrics and run.manifest:
             with self.harmless():
-                self._begin(known)
+                self._begin(run)
 
-    def _begin(self, known: RunUnderWay) -> None:
+    def _begin(self, run: RunUnderWay) -> None:
         # OpenTelemetry takes a fifth of a second to import, from those alone who export.
         from tollgate.export.live import LiveExport
         from tollgate.export.otlp import Sender
 
         sender = Sender(with_logs=self.wanted.logs, warn=self.warn)
-        run = Path(self.engine.artifacts_dir)
-        self.export = LiveExport(run, known.manifest, sender, self.warn)
+        folder = Path(self.engine.artifacts_dir)
+        self.export = LiveExport(folder, run.manifest, sender, self.warn)
         for executor, context in with_contexts(self.engine):
-            self.export.follow(context, samples_of(self.engine, executor), known.remote is None)
-        self.export.offer([started(known.manifest, time.time())])
+            self.export.follow(context, samples_of(self.engine, executor), run.remote is None)
+        self.export.offer([started(run.manifest, time.time())])
 
     def stop(self) -> None:
         """Send nothing more."""

@@ -51,11 +51,11 @@ def _paths(named: str) -> Iterator[Path]:
     path = Path(named).expanduser().absolute()
     # Taurus's own copies lie beside plans that are under way.
     pattern = str(path.relative_to(path.anchor))
-    found = [path] if path.is_file() else sorted(Path(path.anchor).glob(pattern))
-    found = [it for it in found if it.is_file() and not it.name.startswith("modified_")]
-    if not found:
+    paths = [path] if path.is_file() else sorted(Path(path.anchor).glob(pattern))
+    paths = [it for it in paths if it.is_file() and not it.name.startswith("modified_")]
+    if not paths:
         raise TaurusConfigError(f"plan: PLAN is {named!r}, and there is no such file: {USAGE}")
-    yield from found
+    yield from paths
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -75,10 +75,10 @@ def _criteria(plan: Path) -> tuple[str, ...]:
         lines = map(str.strip, beside.read_text(encoding="utf-8-sig").splitlines())
     except UnicodeDecodeError:
         raise TaurusConfigError(f"plan: {beside} is no UTF-8: save it as UTF-8") from None
-    found = tuple(it for it in lines if it and not it.startswith("#"))
-    if not found:
+    criteria = tuple(it for it in lines if it and not it.startswith("#"))
+    if not criteria:
         raise TaurusConfigError(f"plan: {beside} holds no criterion: write one, such as p95>300ms")
-    return found
+    return criteria
 
 
 def properties_of(files: Sequence[str]) -> dict[str, str]:

@@ -224,9 +224,9 @@ class OwnPlan(Service):
 
     def check(self) -> bool:
         """End the load when its time is over: in good order at first."""
-        known = under_way(self.engine).executions
+        executions = under_way(self.engine).executions
         for executor in self.engine.provisioning.executors:
-            end_s = known[executor.label].ends_s
+            end_s = executions[executor.label].ends_s
             # JMeter makes the file when the test begins; how long it takes to start is no load.
             if end_s and is_running(executor) and Path(executor.kpi_jtl).exists():
                 self._stop(executor, time.time(), end_s)

@@ -37,15 +37,16 @@ PATIENCE_S = 5
 LOOK_AGAIN_S = 0.2
 
 
-def comparison_of(judged: Judged | None, wanted: bool | None) -> Comparison | None:
-    """What there is to explain: a comparison that failed, or with `wanted` any that ran as it was
+def comparison_of(judged: Judged | None, profile: bool | None) -> Comparison | None:
+    """What there is to explain: a comparison that failed, or with `profile` any that ran as it was
     meant to; None for nothing."""
-    if judged is None or wanted is False or judged.record.interrupted or judged.record.problem:
+    if judged is None or profile is False or judged.record.interrupted or judged.record.problem:
         return None
-    found = next((it.comparison for it in judged.run.executions if it.comparison), None)
-    if found is None:
+    comparison = next((it.comparison for it in judged.run.executions if it.comparison), None)
+    if comparison is None:
         return None
-    return found if wanted or judged.verdict.verdict == found.gate.verdict == FAIL else None
+    has_failed = judged.verdict.verdict == comparison.gate.verdict == FAIL
+    return comparison if profile or has_failed else None
 
 
 def explained(

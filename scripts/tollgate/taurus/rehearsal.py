@@ -126,12 +126,12 @@ def _cost(
 def _readings(
     watched: Iterable[Sequence[ProcessTree]], seconds: float, load: subprocess.Popen[Any]
 ) -> list[_Reading]:
-    until, found = time.monotonic() + seconds, []
+    until, readings = time.monotonic() + seconds, []
     while True:
         spent = (sum(tree.cpu_s() for tree in trees) for trees in watched)
-        found.append(_Reading(1000 * time.time(), *spent))
+        readings.append(_Reading(1000 * time.time(), *spent))
         if time.monotonic() >= until:
-            return found
+            return readings
         _sleep(READ_S, load)
 
 

@@ -136,8 +136,8 @@ def check(config: Mapping[str, Any]) -> None:
                 _refuse_keys(f"{section}.{name}", entry, [*entry_keys(section, name)])
 
 
-def _refuse_keys(where: str, settings: Mapping[str, Any], known: Sequence[str]) -> None:
-    refuse_other(f"{where} has the setting", _not_own(settings), known)
+def _refuse_keys(where: str, settings: Mapping[str, Any], keys: Sequence[str]) -> None:
+    refuse_other(f"{where} has the setting", _not_own(settings), keys)
 
 
 def _not_own(keys: Iterable[object]) -> list[str]:

@@ -96,12 +96,12 @@ class WorkerCpu:
         """float[E - 1]: CPU seconds of a worker between each two edges; NaN where there is no
         reading close by, and before it came and after it had gone."""
         used = self.used_s.get(pid, np.full(len(self.at_s), np.nan))
-        known = np.isfinite(used)
-        if known.sum() < 2:
+        is_read = np.isfinite(used)
+        if is_read.sum() < 2:
             return np.full(len(edges_s) - 1, np.nan)
-        first, last = self.at_s[known][[0, -1]]
+        first, last = self.at_s[is_read][[0, -1]]
         there = is_recorded(self.at_s, edges_s, SILENCE_S) & (edges_s >= first) & (edges_s <= last)
-        spent = np.diff(np.interp(edges_s, self.at_s[known], used[known]))
+        spent = np.diff(np.interp(edges_s, self.at_s[is_read], used[is_read]))
         return np.where(there[:-1] & there[1:], spent, np.nan)
 
     def of_all(self, pids: Collection[int], edges_s: Floats) -> Floats:
@@ -110,12 +110,12 @@ class WorkerCpu:
         spent = np.zeros(len(edges_s) - 1)
         for pid in pids:
             used = self.used_s.get(pid, np.zeros(0))
-            known = np.flatnonzero(np.isfinite(used))
-            if not len(known):
+            readings = np.flatnonzero(np.isfinite(used))
+            if not len(readings):
                 continue
-            at_s, values = self.at_s[known], used[known]
-            if known[0]:
-                at_s, values = np.r_[self.at_s[known[0] - 1], at_s], np.r_[0.0, values]
+            at_s, values = self.at_s[readings], used[readings]
+            if readings[0]:
+                at_s, values = np.r_[self.at_s[readings[0] - 1], at_s], np.r_[0.0, values]
             spent += np.diff(np.interp(edges_s, at_s, values))
         there = is_recorded(self.at_s, edges_s, SILENCE_S)
         return np.where(there[:-1] & there[1:], spent, np.nan)

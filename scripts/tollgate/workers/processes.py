@@ -80,13 +80,14 @@ def lives(series: WorkerSeries, from_s: float, to_s: float) -> tuple[Life, ...]:
     requests = series.requests[is_up]
     changes = np.flatnonzero(np.diff(pid)) + 1
     bounds = itertools.pairwise([0, *changes, len(pid)]) if len(pid) else ()
-    found = []
+    processes = []
     for low, high in bounds:
         begin = from_s if low == 0 else max(from_s, second[low] + from_s)
         kept = np.flatnonzero((second[low:high] >= begin) & (second[low:high] < to_s)) + low
-        looks = second[kept], rss[kept], requests[kept]
-        found.append(Life(int(pid[low]), *looks, is_last=high == len(pid)))
-    return tuple(found)
+        is_last = high == len(pid)
+        life = Life(int(pid[low]), second[kept], rss[kept], requests[kept], is_last=is_last)
+        processes.append(life)
+    return tuple(processes)
 
 
 def growth(life: Life, confidence: float) -> Growth | None:
@@ -95,14 +96,14 @@ def growth(life: Life, confidence: float) -> Growth | None:
         return None
     by_request = _counts_requests(life)
     axis = life.requests if by_request else life.second
-    found = trend(axis, life.rss, confidence)
-    if found is None:
+    rise = trend(axis, life.rss, confidence)
+    if rise is None:
         return None
-    above = life.rss - found.slope * axis
-    peak = float(above.max() + found.slope * axis[-1])
+    above = life.rss - rise.slope * axis
+    peak = float(above.max() + rise.slope * axis[-1])
     if by_request:
-        found = found.scaled(float(life.requests[-1] - life.requests[0]) / life.length_s)
-    return Growth(life, found, peak)
+        rise = rise.scaled(float(life.requests[-1] - life.requests[0]) / life.length_s)
+    return Growth(life, rise, peak)
 
 
 def _counts_requests(life: Life) -> bool:
