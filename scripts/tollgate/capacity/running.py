@@ -193,8 +193,8 @@ class Running:
         self.seconds = ask.seconds
         self.written = self.answered = self.failed = 0
         self.look_at = 0.0
-        limits = search.record.settings, ask.rate, len(arrivals), search.pause_s
-        self.most_waiting, self.most_failed = most_lost(*limits)
+        settings, count = search.record.settings, len(arrivals)
+        self.most_waiting, self.most_failed = most_lost(settings, ask.rate, count, search.pause_s)
         self.jtl = Path(search.executor.kpi_jtl)
         self.read_bytes = self.jtl.stat().st_size
         self.cpu_s, self.cpu_at = search.cpu.cpu_s(), search.clock()

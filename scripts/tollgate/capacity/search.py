@@ -90,7 +90,8 @@ def next_ask(settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]
         fits = left_s >= settings.bracket_s + settings.drain_s
         return Ask(number, "bracket", rate, settings.bracket_s) if fits else None
     if left_s >= settings.trial_s + settings.drain_s:
-        return Ask(number, *_search(settings, ceiling, trials), settings.trial_s)
+        purpose, rate = _search(settings, ceiling, trials)
+        return Ask(number, purpose, rate, settings.trial_s)
     answer = interval(settings, ceiling, trials)
     if answer.low is None or answer.status == "generator":
         return None

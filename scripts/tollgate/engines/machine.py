@@ -150,8 +150,16 @@ def facts_here(share: Share, cpu: str, cores: int) -> Facts:
     jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
     listed = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
     plugins = hashlib.sha256(listed.encode()).hexdigest()
-    versions = jmeter_version(), java_version()
-    return Facts(share.number, share.of, *versions, plugins, plans, cpu, cores)
+    return Facts(
+        share.number,
+        share.of,
+        jmeter=jmeter_version(),
+        java=java_version(),
+        plugins=plugins,
+        plans=plans,
+        cpu=cpu,
+        cores=cores,
+    )
 
 
 def place(share: Share, plans: Path, folder: Path) -> None:

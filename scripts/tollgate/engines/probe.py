@@ -173,9 +173,9 @@ def _answers(
         row = dict(zip(names, next(csv.reader([text]), []), strict=False))
         host = row.get("threadName", "").partition(f"-{_GROUP} ")[0]
         if host in samples:
-            start_ms = int(row["timeStamp"])
-            end_ms, words = start_ms + int(row["elapsed"]), (row["label"], row["responseMessage"])
-            samples[host].append(Sample(before_ms, seen_ms, start_ms, end_ms, *words))
+            start_ms, label = int(row["timeStamp"]), row["label"]
+            end_ms, message = start_ms + int(row["elapsed"]), row["responseMessage"]
+            samples[host].append(Sample(before_ms, seen_ms, start_ms, end_ms, label, message))
     answers = (_answer(host, mine, began_ms) for host, mine in samples.items())
     return {each.host: each for each in answers if each and len(each.hashes) >= files}
 

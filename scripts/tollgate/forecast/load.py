@@ -61,7 +61,10 @@ def load_steps(
     chosen = _chosen(forecast.steps, length)
     borders = [round(warmup_s + number * step_s, 3) for number in range(len(chosen) + 1)]
     pairs = zip(chosen, pairwise(borders), strict=True)
-    steps = tuple(LoadStep(it.name, *span, it.tps * factor, it.shares) for it, span in pairs)
+    steps = tuple(
+        LoadStep(step.name, from_s, to_s, step.tps * factor, step.shares)
+        for step, (from_s, to_s) in pairs
+    )
     arrivals = sum(arrival_counts(steps)[1:])
     if arrivals == 0:
         raise ShapeError(f"scale = {scale:g} leaves no request to send: take a lower one")

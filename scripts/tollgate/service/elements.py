@@ -151,8 +151,8 @@ def parts_of(service: Service, folder: Path) -> Parts:
         line = " ".join(str(problem).split())
         raise SettingError(f"scenarios.{service.name}: {line}") from None
     _refuse_twice(service, requests)
-    load = service.settings.rate, service.shares
-    return Parts(service.name, tuple(common), tuple(data), requests, *load)
+    rate, weights = service.settings.rate, service.shares
+    return Parts(service.name, tuple(common), tuple(data), requests, rate, weights)
 
 
 def _refuse_twice(service: Service, requests: Sequence[Labelled]) -> None:

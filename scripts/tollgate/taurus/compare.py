@@ -92,14 +92,14 @@ class Compare(OwnLoad):
         if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a reload hits base and head at different moments")
-        execution = self.only_execution("base and head share one execution")
+        name, scenario = self.only_execution("base and head share one execution")
         problems = GitError, packages.PackagesError, checkout.PlaceError, pm2.Pm2Error
         with (
             problems_as(TaurusConfigError, "compare", SettingError),
             problems_as(ToolError, "compare", *problems),
         ):
             self.setup = settings.read_setup(self.settings, os.environ)
-            self._set_up(*execution, self.setup)
+            self._set_up(name, scenario, self.setup)
 
     def _set_up(self, name: str, scenario: BetterDict, setup: CompareSetup) -> None:
         properties = given_properties(self.engine.config, scenario)
@@ -176,8 +176,8 @@ class Compare(OwnLoad):
         source = Source.of(app)
         built = BuiltSides.of(os.environ) or self._check_out(setup, name, scenario, source)
         self._hold()
-        places = source.root, built.folders
-        both = sides.copies_of_sides(app, mode, setup.settings.processes, *places, os.environ)
+        processes = setup.settings.processes
+        both = sides.copies_of_sides(app, mode, processes, source.root, built.folders, os.environ)
         in_turn = sides.in_turn(both, swapped=bool(secrets.randbits(1)))
         self.to_leave.callback(copies.compose(in_turn))
         apps = sides.apps_of_sides(app, both, pm2.declared_apps())
@@ -290,7 +290,12 @@ class Compare(OwnLoad):
         self.log.info("Rehearsing what base and head answer, for half a minute or so...")
         try:
             seen = rehearse(
-                *(self.executor, self.folder, labels, mixed, timing, sees_cpu),
+                self.executor,
+                self.folder,
+                labels,
+                mixed,
+                timing,
+                sees_cpu,
                 lambda them: self._judged(them, labels),
             )
         except (RehearsalError, pm2.Pm2Error, OSError) as problem:
@@ -355,8 +360,8 @@ class Compare(OwnLoad):
         try:
             profile = self.setup and self.setup.settings.profile
             if comparison := comparison_of(under_way(self.engine).judged, profile):
-                at = self.executor, self.targets, self.sides.roots
-                explained(self.folder, comparison, *at, self.log)
+                roots = self.sides.roots
+                explained(self.folder, comparison, self.executor, self.targets, roots, self.log)
         finally:
             with defer_signals():
                 self.to_leave.close()

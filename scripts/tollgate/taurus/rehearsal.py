@@ -128,8 +128,8 @@ def _readings(
 ) -> list[_Reading]:
     until, readings = time.monotonic() + seconds, []
     while True:
-        spent = (sum(tree.cpu_s() for tree in trees) for trees in watched)
-        readings.append(_Reading(1000 * time.time(), *spent))
+        service_s, generator_s = (sum(tree.cpu_s() for tree in trees) for trees in watched)
+        readings.append(_Reading(1000 * time.time(), service_s, generator_s))
         if time.monotonic() >= until:
             return readings
         _sleep(READ_S, load)

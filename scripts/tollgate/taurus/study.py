@@ -153,7 +153,9 @@ class Study(OwnLoad):
         text = announce(others, self.seed, self.takes)
         self.log.info(
             "Study: %s; with the warm-up the load takes %s and ends about %s",
-            *(text, duration_text(load_s), ends.strftime("%H:%M %Z")),
+            text,
+            duration_text(load_s),
+            ends.strftime("%H:%M %Z"),
         )
         record = WarmUp(round(load_s, 1), tuple(warm.values()))
         records.write(self.folder / study_run.WARM_UP, record)

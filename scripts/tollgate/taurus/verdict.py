@@ -236,8 +236,8 @@ class Verdict(Reporter):
         planned.ended_by_force = executor.forced
         planned.thread_ends = executor.threads_ended()
         if run.background and planned.targets and planned.began:
-            measured = planned.began + planned.warmup, planned.ended
-            planned.background_cpu = run.background.used(*measured)
+            from_s = planned.began + planned.warmup
+            planned.background_cpu = run.background.used(from_s, planned.ended)
 
 
 def _criteria_of(entry: Mapping[str, Any]) -> list[Any]:
