@@ -69,7 +69,7 @@ def test_a_java_that_is_too_old_does_not(machine, extra, monkeypatch, version):
 
 
 def test_without_the_extra_nothing_is_asked_or_changed(monkeypatch):
-    monkeypatch.setattr(java.subprocess, "run", None)
+    monkeypatch.setattr(java.tools, "prerequisites", None)
     monkeypatch.setattr(java, "find_spec", lambda _: None)
     before = dict(os.environ)
     java.adopt()

@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -200,8 +199,7 @@ def main(source: str, or_by_maven: str = "") -> None:
         step = "name the file of the release: tollgate install --from FILE"
         if not or_by_maven:
             raise ArchiveError(f"{problem}; {step}") from None
-        command = ["/bin/sh", "-c", '. "$0"; check_one about_maven', str(tools.PREREQUISITES)]
-        lacking = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+        lacking = tools.prerequisites("check_one about_maven").stdout
         if lacking:
             raise ArchiveError(
                 f"{problem}, and there is no Maven to make it by ({lacking.strip()}); {step}"

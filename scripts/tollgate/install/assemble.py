@@ -149,9 +149,7 @@ def _reason(log: Path) -> str:
 
 def _check_prerequisites(*, by_maven: bool) -> None:
     without = "" if by_maven else "without_maven=yes; "
-    script = f'. "$0"; python="{sys.executable}"; {without}check_prerequisites'
-    command = ["/bin/sh", "-c", script, str(tools.PREREQUISITES)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = tools.prerequisites(f'python="{sys.executable}"; {without}check_prerequisites')
     if done.returncode:
         raise InstallError(done.stderr.strip())
 

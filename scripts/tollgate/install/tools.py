@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,12 @@ JMETER, NODE = SOURCES / "jmeter", SOURCES / "node"
 JMETER_CHECK = JMETER / "check"
 #: The SHA-256 and the name of the archive that scripts/dev/jmeter-archive makes of a JMeter home.
 JMETER_ARCHIVE = SOURCES / "jmeter-archive.sha256"
+
+
+def prerequisites(call: str) -> subprocess.CompletedProcess[str]:
+    """What a call of functions in prerequisites.sh comes to."""
+    command = ["/bin/sh", "-c", f'. "$0"; {call}', str(PREREQUISITES)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def jmeter_home() -> Path:

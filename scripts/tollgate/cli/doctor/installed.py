@@ -16,12 +16,11 @@ from pathlib import Path
 
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.install import archive, tools
-from tollgate.install.tools import JMETER_CHECK, PREREQUISITES, jmeter_home
+from tollgate.install.tools import JMETER_CHECK, jmeter_home
 from tollgate.record import environment
 
 #: Prints name, command, least version and the version found, set apart by tabs, a line each.
 _LIST = """
-. "$0"
 show() { printf '%s\\t%s\\t%s\\t%s\\n' "$@"; }
 for_each_prerequisite show
 """
@@ -36,11 +35,10 @@ def look() -> list[Diagnosis]:
 
 def prerequisites() -> list[Diagnosis]:
     """One for each tool of prerequisites.sh."""
-    command = ["/bin/sh", "-c", _LIST, str(PREREQUISITES)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = tools.prerequisites(_LIST)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if not rows:
-        silent = f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}"
+        silent = f"{tools.PREREQUISITES.name} says nothing: {done.stderr.strip()}"
         return [Diagnosis(FAIL, "tools", silent)]
     return [_without_maven(it) if it.what == "Maven" else it for it in starmap(_prerequisite, rows)]
 
