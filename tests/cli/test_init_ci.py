@@ -25,7 +25,7 @@ A_FILE = {"url": "file:///somewhere/tollgate.whl", "archive_info": {}}
 
 @pytest.fixture(autouse=True)
 def _without_a_name(monkeypatch):
-    monkeypatch.setattr(ci, "_repository", lambda: "https://github.com/OWNER/tollgate")
+    monkeypatch.setattr(ci.archive, "repository", lambda: "")
 
 
 def repository(root, *systems, lock="package-lock.json", folder=".", url=A_FILE, secrets=()):
@@ -166,7 +166,7 @@ def test_where_tollgate_comes_from_is_marked_as_guessed_unless_pip_knows_it(tmp_
 
 
 def test_a_package_that_names_its_repository_leaves_nothing_to_guess(tmp_path, monkeypatch):
-    monkeypatch.setattr(ci, "_repository", lambda: "https://github.com/acme/gate")
+    monkeypatch.setattr(ci.archive, "repository", lambda: "https://github.com/acme/gate")
     files = repository(tmp_path, *SYSTEMS)
     assert not [text for text in files.values() if "guessed" in text or "OWNER" in text]
     github = files[ci.PLACES["github.yml"]]

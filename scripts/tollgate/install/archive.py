@@ -61,19 +61,26 @@ def pinned() -> str | None:
     return checksum if file == name() else None
 
 
-def released() -> str | None:
-    """The URL of the archive in the release of this version; None where the package, which may not
-    be installed, names no repository or has no checksum of it."""
+def repository() -> str:
+    """The URL of the repository that releases this package; empty where the package, which may not
+    be installed, names none."""
     try:
         package = metadata.metadata("tollgate")
     except metadata.PackageNotFoundError:
-        return None
+        return ""
     pairs = (text.partition(", ") for text in package.get_all("Project-URL") or ())
     urls = {label.lower(): url for label, _, url in pairs}
-    repository = urls.get("repository", "").rstrip("/")
-    if not repository or "/OWNER/" in repository or not pinned():  # OWNER: nobody has a name yet
+    url = urls.get("repository", "").rstrip("/")
+    return "" if "/OWNER/" in url else url  # OWNER: nobody has a name yet
+
+
+def released() -> str | None:
+    """The URL of the archive in the release of this version; None where the package names no
+    repository, or has no checksum of it."""
+    url = repository()
+    if not url or not pinned():
         return None
-    return RELEASE.format(repository=repository, version=package["Version"], name=name())
+    return RELEASE.format(repository=url, version=metadata.version("tollgate"), name=name())
 
 
 def take(source: str, folder: Path) -> None:

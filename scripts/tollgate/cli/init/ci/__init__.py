@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from tollgate.cli.init.look import InitError
+from tollgate.install import archive
 from tollgate.targets.packages import INSTALLERS
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -79,7 +80,7 @@ def files(
     install = " ".join(it for it in INSTALLERS.get(lock, ()) if it != "--prefer-offline")
     if direct_url is None:
         direct_url = metadata.distribution("tollgate").read_text("direct_url.json")
-    source = _released(_repository()) | _known(direct_url or "{}")
+    source = _released(archive.repository()) | _known(direct_url or "{}")
     version = metadata.version("tollgate")
     texts = {}
     for name in in_use(repository):
@@ -158,20 +159,13 @@ def _with_secrets(text: str, secrets: Sequence[str]) -> str:
     return "".join(it for it in lines if secrets or it != "    env:\n")
 
 
-def _repository() -> str:
-    """The address of Tollgate's own repository, as the package's metadata have it."""
-    lines = metadata.metadata("tollgate").get_all("Project-URL", ())
-    return dict(line.split(", ", 1) for line in lines)["Repository"]
-
-
 def _released(url: str) -> dict[str, str]:
     """What stands for a guess of a template, where the repository that releases Tollgate has a
-    name."""
-    repository = urlsplit(url).path.strip("/")
-    if repository == _REPOSITORY:
+    name. url: its own, empty where it has none."""
+    if not url:
         return {}
-    wheel = f"{url}/releases/download/vVERSION/{_WHEEL}"
-    return {f"{_REPOSITORY}/": f"{repository}/", _WHEEL: wheel}
+    wheel = archive.RELEASE.format(repository=url, version="VERSION", name=_WHEEL)
+    return {f"{_REPOSITORY}/": f"{urlsplit(url).path.strip('/')}/", _WHEEL: wheel}
 
 
 def _known(direct_url: str) -> dict[str, str]:
