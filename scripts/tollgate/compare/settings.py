@@ -151,7 +151,8 @@ class OfScenario:
 
 def answers_of(name: str, scenario: Mapping[str, object]) -> Answers:
     """Raises SettingError."""
-    own = {key: value for key, value in scenario.items() if key == "answers" and value is not None}
+    answers = scenario.get("answers", None)
+    own = {} if answers is None else {"answers": answers}
     return read(OfScenario, own, f"scenarios.{name}").answers
 
 

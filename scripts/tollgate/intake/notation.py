@@ -207,4 +207,6 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
     if kind == "float":
         return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
-    return None if kind == "null" else text[:1] in "tT" if kind == "bool" else text
+    if kind == "bool":
+        return text[:1] in "tT"
+    return None if kind == "null" else text

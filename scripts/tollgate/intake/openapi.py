@@ -395,5 +395,7 @@ def _send_secret(
     elif place == "query":
         parts.query.append(f"{quote(name)}={literal.in_url(reference)}")
     elif _is_name(reading, parts, str(place), name):
-        is_cookie = place != "header"
-        parts.headers["Cookie" if is_cookie else name] = f"{name}=" * is_cookie + reference
+        if place == "header":
+            parts.headers[name] = reference
+        else:
+            parts.headers["Cookie"] = f"{name}={reference}"

@@ -39,11 +39,8 @@ class ChartLine:
 
     def judged(self) -> tuple[list[int], list[float]]:
         """When each point begins that is judged and has a value, and the values."""
-        (values, _), (low, high), starts = (
-            self.values(self.grid),
-            self.view.window,
-            self.grid.starts,
-        )
+        values, _ = self.values(self.grid)
+        (low, high), starts = self.view.window, self.grid.starts
         inside = (starts >= low) & (starts < high) & np.isfinite(values)
         return starts[inside].tolist(), values[inside].tolist()
 
