@@ -42,10 +42,13 @@ class ComparisonDecider:
     origin_s: float = 0.0
     """When JMeter began, in seconds since the epoch; 0 for not known."""
     gate: Gate = field(init=False)
-    every_s: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.gate, self.every_s = self.record.first_gate, self.record.every_s
+        self.gate = self.record.first_gate
+
+    @property
+    def every_s(self) -> float:
+        return self.record.every_s
 
     @property
     def is_decided(self) -> bool:

@@ -15,12 +15,11 @@ AGAIN_S = 2.0
 
 
 class Decider(Protocol):
-    """What is decided by the samples of an execution so far.
+    """What is decided by the samples of an execution so far."""
 
-    every_s: until samples that can't be read are read again.
-    """
-
-    every_s: float
+    @property
+    def every_s(self) -> float:
+        """Seconds until samples that can't be read are read again."""
 
     def due_at(self, origin_s: float) -> float | None:
         """When the samples are to be evaluated next, None for never again. origin_s: when JMeter
