@@ -49,10 +49,10 @@ class Answer:
         """Of a row of a JTL; None of one that is not whole."""
         try:
             coin, start_ms, elapsed_ms = (int(row[it]) for it in ("coin", "timeStamp", "elapsed"))
-            said = f"{row['responseCode']} {row.get('failureMessage') or row['responseMessage']}"
+            message = f"{row['responseCode']} {row.get('failureMessage') or row['responseMessage']}"
             url, is_ok = row.get("URL") or "its URL", row["success"] == "true"
-            said = " ".join(said.split())
-            return cls(row["label"], coin, start_ms, elapsed_ms, is_ok, url, said)
+            message = " ".join(message.split())
+            return cls(row["label"], coin, start_ms, elapsed_ms, is_ok, url, message)
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -126,8 +126,8 @@ def _wrong(side: Collection[Answer]) -> Answer | None:
     wrong = [it for it in side if not it.ok]
     if len(wrong) > MOST_WRONG * len(side):
         return wrong[0]
-    given, failed = (Counter(it.coin for it in of) for of in (side, wrong))
-    return next((it for it in wrong if failed[it.coin] == given[it.coin] >= FEWEST), None)
+    answered, failed = (Counter(it.coin for it in of) for of in (side, wrong))
+    return next((it for it in wrong if failed[it.coin] == answered[it.coin] >= FEWEST), None)
 
 
 def _text(answer: Answer) -> str:

@@ -126,11 +126,11 @@ class LabelCpu:
         ends = (self.low_ms, self.change_ms, self.high_ms)
         low, change, high = (f"{'-' if it < 0 else '+'}{format_number(abs(it))} ms" for it in ends)
         base = format_number(self.base_ms)
-        said = f"{base} ms in base, {change} in head (at least {low}, at most {high})"
+        text = f"{base} ms in base, {change} in head (at least {low}, at most {high})"
         if self.rise_ms is not None:
             longer = f"its answers take {format_number(self.rise_ms)} ms longer"
-            said += f": {longer}, and {_SAID[self.outcome]}"
-        return f"CPU of a request of {self.label}: {said}"
+            text += f": {longer}, and {_SAID[self.outcome]}"
+        return f"CPU of a request of {self.label}: {text}"
 
 
 @dataclass(frozen=True, eq=False)

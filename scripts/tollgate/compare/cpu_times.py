@@ -27,8 +27,8 @@ class CpuTimes:
         """rows: of each process, as far as it is known. processes: of each side."""
         used = np.full((2 * processes, blocks), np.nan)
         for own, row in zip(used, rows, strict=False):
-            known = np.array(row[:blocks], np.float64)
-            own[: len(known)] = known
+            recorded = np.array(row[:blocks], np.float64)
+            own[: len(recorded)] = recorded
         return cls(used, workers)
 
     def first(self, blocks: int) -> CpuTimes:

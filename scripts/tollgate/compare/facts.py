@@ -46,8 +46,8 @@ def labels_of(plan: Plan, uncompared: Collection[str] = ()) -> tuple[str, ...]:
     what a record does not compare, and what setUp and tearDown thread groups alone send."""
     groups = (it for it in plan.groups if not (it.is_setup or it.is_teardown))
     measured = {each.label for group in groups for each in group.samplers}
-    known = (it for it in plan.sampler_labels if it in measured - {*plan.parent_labels})
-    return tuple(it.text for it in known if not it.pattern and it.text not in uncompared)
+    labels = (it for it in plan.sampler_labels if it in measured - {*plan.parent_labels})
+    return tuple(it.text for it in labels if not it.pattern and it.text not in uncompared)
 
 
 def label_problems(record: CompareRecord, plan: Plan) -> list[str]:

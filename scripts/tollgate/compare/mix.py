@@ -39,9 +39,9 @@ def slots(weights: Sequence[float]) -> list[int]:
     exact = [Fraction(it).limit_denominator(LONGEST_BLOCK) for it in weights]
     scale = math.lcm(*(it.denominator for it in exact))
     whole = [int(it * scale) for it in exact]
-    found = [it // (math.gcd(*whole) or 1) for it in whole]
-    if sum(found) <= LONGEST_BLOCK and [*map(bool, found)] == [*map(bool, weights)]:
-        return found
+    counts = [it // (math.gcd(*whole) or 1) for it in whole]
+    if sum(counts) <= LONGEST_BLOCK and [*map(bool, counts)] == [*map(bool, weights)]:
+        return counts
     total = math.fsum(weights)
     return [max(int(it > 0), round(LONGEST_BLOCK * it / total)) for it in weights]
 
@@ -92,17 +92,17 @@ class Mix:
 
     def share(self, label: str) -> float:
         """Of all arrivals, those that ask a label."""
-        asked = zip(self.parts, self.weights, strict=True)
-        return sum(n for it, n in asked if label in it.labels) / sum(self.weights)
+        weighted = zip(self.parts, self.weights, strict=True)
+        return sum(n for it, n in weighted if label in it.labels) / sum(self.weights)
 
 
 def rehearsed(mix: Mix, period_ms: int, warmup_s: float, seconds: float) -> dict[str, str]:
     """The property of a rehearsal: each part in turn, arrival by arrival while JMeter warms up, and
     then one part after the other, for a second each or more."""
-    asked = [place for place, n in enumerate(mix.weights) if n]
-    first = math.ceil(1000 * warmup_s / period_ms / len(asked)) * asked
-    each = math.ceil(1000 * max(1.0, seconds / len(asked)) / period_ms)
-    return {PROPERTY: written(first + [place for place in asked for _ in range(each)])}
+    places = [place for place, n in enumerate(mix.weights) if n]
+    first = math.ceil(1000 * warmup_s / period_ms / len(places)) * places
+    each = math.ceil(1000 * max(1.0, seconds / len(places)) / period_ms)
+    return {PROPERTY: written(first + [place for place in places for _ in range(each)])}
 
 
 def mix_of(plan: Plan, text: str) -> Mix | None:

@@ -371,9 +371,9 @@ class Gate:
     def verdict(self) -> Literal["PASS", "FAIL", "INCONCLUSIVE"]:
         """What the findings that gate come to. What makes the measurement itself doubtful is among
         the execution's reasons."""
-        found = {finding.verdict for finding in self.findings if finding.gates}
+        verdicts = {finding.verdict for finding in self.findings if finding.gates}
         order = (FAIL, OPEN, INCONCLUSIVE)
-        return next((verdict for verdict in order if verdict in found), PASS if found else OPEN)
+        return next((it for it in order if it in verdicts), PASS if verdicts else OPEN)
 
     @property
     def left_open(self) -> tuple[Finding, ...]:

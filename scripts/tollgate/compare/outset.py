@@ -108,8 +108,8 @@ def _power_by_answers(
     half_ms, last_ms = ends_ms[len(ends_ms) // 2], ends_ms[-1]
     times = 1000 * record.settings.budget_s / max(1, last_ms - half_ms) / 2
     later = Counter(it.label for it in seen.answers if it.end_ms > half_ms)
-    known = answers.times(seen.answers, labels)
-    return _power_of(record, known, {label: int(later[label] * times) for label in known})
+    by_label = answers.times(seen.answers, labels)
+    return _power_of(record, by_label, {label: int(later[label] * times) for label in by_label})
 
 
 def _power(

@@ -87,8 +87,8 @@ class Pace:
 
 def usual(plan: str) -> dict[str, int]:
     """PERIOD and LAG as a plan's text has them, where it has a period; otherwise nothing."""
-    found = dict(re.findall(rf"\$\{{__P\(({PERIOD}|{LAG}),(\d+)\)\}}", plan))
-    return {name: int(it) for name, it in found.items()} if int(found.get(PERIOD, 0)) else {}
+    defaults = dict(re.findall(rf"\$\{{__P\(({PERIOD}|{LAG}),(\d+)\)\}}", plan))
+    return {name: int(it) for name, it in defaults.items()} if int(defaults.get(PERIOD, 0)) else {}
 
 
 def fixed(usual: Mapping[str, int], properties: Mapping[str, object]) -> dict[str, int]:

@@ -67,5 +67,5 @@ def unlike_of(key: tuple[str, str], labels: Sequence[Blocks], pool: Blocks | Non
         parts = pool.parts
     else:
         return unlike_work(next(it for it in labels if it.label == label))
-    found = ((it.label, unlike_work(it)) for it in parts)
-    return next((f"{label}: {why}" for label, why in found if why), "")
+    reasons = ((it.label, unlike_work(it)) for it in parts)
+    return next((f"{label}: {why}" for label, why in reasons if why), "")

@@ -141,8 +141,8 @@ class CompareRecord:
         """Of the first so many seconds of measuring; None where nothing was recorded."""
         if self.cpu is None:
             return None
-        found = CpuTimes.of(self.cpu.used_ms, self.cpu.workers, self.processes, seconds)
-        return replace(found, doubt=self.cpu_doubt)
+        times = CpuTimes.of(self.cpu.used_ms, self.cpu.workers, self.processes, seconds)
+        return replace(times, doubt=self.cpu_doubt)
 
     @property
     def cpu_doubt(self) -> str:

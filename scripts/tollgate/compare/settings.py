@@ -61,8 +61,8 @@ def lag_s(properties: Mapping[str, object]) -> float:
 
 def own_timeouts(plan: str) -> dict[str, str]:
     """Timeouts that a plan's text has where no property says so, as far as they are not usual."""
-    found = re.findall(rf"\$\{{__P\(({'|'.join(TIMEOUTS_MS)}),(\d+)\)\}}", plan)
-    return {name: it for name, it in found if int(it) != TIMEOUTS_MS[name]}
+    defaults = re.findall(rf"\$\{{__P\(({'|'.join(TIMEOUTS_MS)}),(\d+)\)\}}", plan)
+    return {name: it for name, it in defaults if int(it) != TIMEOUTS_MS[name]}
 
 
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
@@ -207,13 +207,13 @@ def _urls(settings: CompareSettings) -> tuple[Urls, Urls] | None:
 def _processes(name: str, text: str) -> Urls:
     """Of one side, parted by commas."""
     try:
-        found = tuple(read_url(name, each) for each in text.split(","))
+        urls = tuple(read_url(name, each) for each in text.split(","))
     except ValueError as problem:
         raise SettingError(str(problem)) from None
-    twice = next((it for it in found if found.count(it) > 1), None)
+    twice = next((it for it in urls if urls.count(it) > 1), None)
     if twice:
         raise SettingError(f"{name} has {twice.text} twice: name each process once")
-    return found
+    return urls
 
 
 def _refuse_with_urls(settings: CompareSettings, variables: Mapping[str, str]) -> None:

@@ -56,5 +56,5 @@ def design_effect(sides: Sequence[Requests], hits: Sequence[Flags]) -> float:
     side's requests, those that count."""
     shares = [float(own.mean()) if len(own) else 0.0 for own in hits]
     independent = sum(p * (1 - p) / max(1, len(own)) for p, own in zip(shares, hits, strict=True))
-    found = error_of_threads(sides, [own - it for own, it in zip(hits, shares, strict=True)])
-    return max(1.0, found[0] ** 2 / independent) if found and independent else 1.0
+    by_threads = error_of_threads(sides, [own - it for own, it in zip(hits, shares, strict=True)])
+    return max(1.0, by_threads[0] ** 2 / independent) if by_threads and independent else 1.0

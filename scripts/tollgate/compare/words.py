@@ -73,13 +73,13 @@ def interval(finding: Finding, effect: float) -> str:
 def line(finding: Finding, effect: float) -> str:
     """`p95 of sum: head 5.31 ms against base 4.42 ms, +20.1 % (at least +17.2 %, at most ...)`."""
     base, head = value(finding, finding.base), value(finding, finding.head)
-    said = f"{name(finding)}: head {head} against base {base}"
+    text = f"{name(finding)}: head {head} against base {base}"
     if finding.limit_ms is not None:
-        said += f" of answers beyond {format_number(finding.limit_ms)} ms"
+        text += f" of answers beyond {format_number(finding.limit_ms)} ms"
     if finding.change is None:
-        return said
+        return text
     ends = interval(finding, effect)
-    return f"{said}, {change(finding, finding.change, effect)}" + (f" ({ends})" if ends else "")
+    return f"{text}, {change(finding, finding.change, effect)}" + (f" ({ends})" if ends else "")
 
 
 def reason(finding: Finding) -> str:
@@ -159,8 +159,8 @@ def _undecided(comparison: Comparison, is_short: bool) -> str:
     labels: dict[str, list[str]] = {}
     for finding in comparison.undecided:
         labels.setdefault(finding.metric, []).append(finding.label)
-    said = ", ".join(f"{metric} ({', '.join(names)})" for metric, names in labels.items())
-    return f"not decided, as was known before the load: {said}" if said else ""
+    metrics = ", ".join(f"{metric} ({', '.join(names)})" for metric, names in labels.items())
+    return f"not decided, as was known before the load: {metrics}" if metrics else ""
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
@@ -256,23 +256,23 @@ def rise(power: Power) -> str:
 def _background_cpu(taken: BackgroundCpu) -> str:
     """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
     p95`; time that went to other guests of the host is among it."""
-    said = f"other processes took {format_number(100 * taken.share)} % of the cores"
+    text = f"other processes took {format_number(100 * taken.share)} % of the cores"
     if not taken.disturbed_s:
-        return said
+        return text
     seconds = f"{taken.disturbed_s} of {taken.seconds} s"
-    return f"{said}: more than {100 * CALM:g} % in {seconds}, which weigh less in p95"
+    return f"{text}: more than {100 * CALM:g} % in {seconds}, which weigh less in p95"
 
 
 def _why(pace: Pace) -> str:
     if pace.why == MEASURED:
         cost, needed = pace.cost, pace.cost.total_ms / pace.usual_ms / pace.cores
-        said = (
+        text = (
             f"base and head took {format_number(cost.service_ms)} ms and JMeter "
             f"{format_number(cost.generator_ms)} ms of CPU for one, at {pace.usual_ms} ms "
             f"{100 * needed:.0f} % of {pace.cores} cores"
         )
         late = ", and this is the slowest pace" if pace.busy > pace.share else ""
-        return f"{said}, of which they may take {100 * pace.share:g} %{late}"
+        return f"{text}, of which they may take {100 * pace.share:g} %{late}"
     return {
         FIXED: "set by a property",
         UNSEEN: "the CPU time of services by URL can't be seen",
@@ -298,8 +298,8 @@ def course(comparison: Comparison) -> str:
     left = ", ".join(map(name, comparison.gate.left_open))
     how = "decided" if comparison.is_decided else "ended by a FAIL" if left else "not decided"
     last, most = format_duration(looks[-1]), format_duration(budget_s)
-    said = f"{how} after {last} of at most {most}, with {times}"
-    return f"{said}; open then: {left}" if left else said
+    text = f"{how} after {last} of at most {most}, with {times}"
+    return f"{text}; open then: {left}" if left else text
 
 
 def promise(comparison: Comparison) -> str:

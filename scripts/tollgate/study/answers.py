@@ -180,9 +180,9 @@ def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -
         key = (baseline[0], arm, users)
         if key in measured:
             cells = [measured[baseline], measured[key]]
-            found = estimate(concurrency_performance, cells, seed)
-            ends = interval(found) or found.note
-            yield f"concurrency performance of {arm} {number(found.value)} ({ends})"
+            performance = estimate(concurrency_performance, cells, seed)
+            ends = interval(performance) or performance.note
+            yield f"concurrency performance of {arm} {number(performance.value)} ({ends})"
 
 
 def _names(keys: Iterable[Key]) -> str:

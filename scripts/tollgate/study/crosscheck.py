@@ -90,15 +90,15 @@ def _results(
     folder: Path, blocks: Iterable[Block]
 ) -> tuple[dict[int, AutocannonResult], list[str]]:
     """(what the tool measured by round, why a round is not there)."""
-    found, lost = {}, []
+    results, lost = {}, []
     for block in blocks:
         path = folder / f"{block.number}.json"
         try:
-            found[block.round] = records.parse(AutocannonResult, json.loads(path.read_text()))
+            results[block.round] = records.parse(AutocannonResult, json.loads(path.read_text()))
         except (OSError, ValueError, RecursionError) as error:
             why = getattr(error, "strerror", None) or error  # without the place of the run's folder
             lost.append(f"round {block.round}: {CHECKS}/{path.name} can't be read: {why}")
-    return found, lost
+    return results, lost
 
 
 def _ratios(
@@ -149,8 +149,8 @@ def _cpu(tool: str, used: Sequence[AutocannonResult], jmeter: CellData) -> str:
     """What each took from the cores that the server runs on too."""
     own = 1000 * sum(x.cpu_s for x in used) / sum(x.requests for x in used)
     other = 1000 * (jmeter.cores[0] * jmeter.window_s).sum() / jmeter.counts.sum()
-    known = f" and {other:.2g} ms of JMeter's" if np.isfinite(other) else ""
-    return f"a request took {own:.2g} ms of {tool}'s CPU{known}"
+    beside = f" and {other:.2g} ms of JMeter's" if np.isfinite(other) else ""
+    return f"a request took {own:.2g} ms of {tool}'s CPU{beside}"
 
 
 def _starved(jmeter: CellData) -> str:

@@ -254,12 +254,12 @@ def read_blocks(path: str | Path) -> tuple[Block, ...]:
     """The blocks that write_blocks has written. Raises DesignError."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
-            found = tuple(map(_block, csv.DictReader(file, strict=True)))
+            blocks = tuple(map(_block, csv.DictReader(file, strict=True)))
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise DesignError(f"{path}: can't be read ({error}); run the study again") from None
-    if [block.number for block in found] != [*range(1, len(found) + 1)]:
+    if [block.number for block in blocks] != [*range(1, len(blocks) + 1)]:
         raise DesignError(f"{path}: is not the file that the study wrote; run it again")
-    return found
+    return blocks
 
 
 def _block(row: Mapping[str, str]) -> Block:

@@ -62,13 +62,13 @@ def warmed(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[Key, Warmed]:
     for span in spans:
         began[span.block] = min(span.first_ms, began.get(span.block, span.first_ms))
     loads = {span.block: span for span in spans if span.label != CONNECT}
-    found = {}
+    by_cell = {}
     for block, following in pairwise(blocks):
         number, after = str(block.number), str(following.number)
         if number in loads and after in began:
             took_s = (began[after] - began[number]) / 1000
-            found[block.cell.key] = _warmed(block.cell, loads[number], took_s)
-    return found
+            by_cell[block.cell.key] = _warmed(block.cell, loads[number], took_s)
+    return by_cell
 
 
 def length_s(spans: Sequence[Span]) -> float:

@@ -113,11 +113,11 @@ class CellData:
     def mean_cores(self) -> dict[str, float]:
         """Mean cores by COUNTERS over the windows in which all are known; NaN where these are less
         than half of the measured time."""
-        known = ~np.isnan(self.cores).any(axis=0)
-        length = self.window_s[known].sum()
+        is_known = ~np.isnan(self.cores).any(axis=0)
+        length = self.window_s[is_known].sum()
         if not length or length < self.window_s.sum() / 2:
             return dict.fromkeys(COUNTERS, float("nan"))
-        means = self.cores[:, known] @ self.window_s[known] / length
+        means = self.cores[:, is_known] @ self.window_s[is_known] / length
         return dict(zip(COUNTERS, means.tolist(), strict=True))
 
 

@@ -95,10 +95,10 @@ def per_worker(machine: StudyMachine, baseline: Metrics, loaded: Metrics) -> Flo
 
 def other_work(cells: Iterable[Key], measured: Mapping[Key, CellData]) -> list[str]:
     """What a design asks that the write-ups did not."""
-    asked = {(key[0], measured[key].cell.path) for key in cells}
-    pairs = ((path, WORK[experiment]) for experiment, path in sorted(asked))
-    others = ((path, known) for path, known in pairs if not path.startswith(known))
-    return [f"the design asks {path}, and the write-up {known}" for path, known in others]
+    paths = {(key[0], measured[key].cell.path) for key in cells}
+    pairs = ((path, WORK[experiment]) for experiment, path in sorted(paths))
+    others = ((path, published) for path, published in pairs if not path.startswith(published))
+    return [f"the design asks {path}, and the write-up {published}" for path, published in others]
 
 
 QUANTITIES: dict[str, Callable[..., Floats]] = {

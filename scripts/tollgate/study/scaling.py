@@ -62,10 +62,10 @@ def curves(data: Mapping[Cell, CellData], seed: int) -> tuple[Curve, ...]:
     cross-check compares no arms of a service. data: ascending by users within each arm."""
     arms: dict[tuple[str, str], list[CellData]] = {}
     baselines: dict[str, CellData] = {}  # of an experiment: one process under the fewest users
-    for cell, found in data.items():
-        arms.setdefault((cell.experiment, cell.arm), []).append(found)
+    for cell, of_cell in data.items():
+        arms.setdefault((cell.experiment, cell.arm), []).append(of_cell)
         if cell.arm in BASELINES:
-            baselines.setdefault(cell.experiment, found)
+            baselines.setdefault(cell.experiment, of_cell)
     return tuple(
         Curve(experiment, arm, tuple(_point(it, baselines.get(experiment), seed) for it in cells))
         for (experiment, arm), cells in arms.items()

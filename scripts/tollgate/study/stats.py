@@ -210,9 +210,9 @@ def estimates(
 def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
     """arm / baseline for all METRICS, of cells of the same experiment and number of users."""
     ratios = {name: _ratio(name) for name in METRICS}
-    found = _resolved(estimates(ratios, [arm, baseline], seed), [arm, baseline])
+    by_metric = _resolved(estimates(ratios, [arm, baseline], seed), [arm, baseline])
     experiment, name, users = arm.cell.key
-    return ArmComparison(experiment, users, name, baseline.cell.arm, found)
+    return ArmComparison(experiment, users, name, baseline.cell.arm, by_metric)
 
 
 def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> CellResult:

@@ -140,12 +140,12 @@ def _moved_files(blocks: Sequence[ProfileBlock]) -> dict[Key, Key]:
 
 def _files_by_name(stacks_of_blocks: Iterable[Stacks]) -> dict[str, set[str]]:
     """In which files of the service itself each name stands."""
-    found = defaultdict(set)
+    files = defaultdict(set)
     for frame in {frame for stacks in stacks_of_blocks for stack in stacks for frame in stack}:
         is_foreign = frame.file.startswith("node:") or "node_modules/" in frame.file
         if frame.name and frame.file and not is_foreign:
-            found[frame.name].add(frame.file)
-    return found
+            files[frame.name].add(frame.file)
+    return files
 
 
 class _Tally:

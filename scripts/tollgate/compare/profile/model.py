@@ -148,8 +148,8 @@ def absent(problem: str, labels: Sequence[LabelCpu] = ()) -> Why:
 
 def outcome_of(labels: Iterable[LabelCpu]) -> str:
     """What is true of each label that takes longer; empty where they differ, or none does."""
-    found = {it.outcome for it in labels if it.rise_ms is not None}
-    return found.pop() if len(found) == 1 else ""
+    outcomes = {it.outcome for it in labels if it.rise_ms is not None}
+    return outcomes.pop() if len(outcomes) == 1 else ""
 
 
 def write_why(why: Why, run: Path) -> None:
