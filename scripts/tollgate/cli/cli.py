@@ -143,14 +143,14 @@ def _judge(arguments: argparse.Namespace) -> int:
     if arguments.criterion:
         executions = [replace(it, criteria=[]) for it in record.executions]
         record = replace(record, criteria=arguments.criterion, executions=executions)
-    known = judged(arguments.run, record)
+    outcome = judged(arguments.run, record)
     if arguments.criterion:
-        refuse_lower_bounds(it for each in known.run.executions for it in each.criteria)
+        refuse_lower_bounds(it for each in outcome.run.executions for it in each.criteria)
     if arguments.json:
-        print(outputs.to_json(known.verdict, known.run, record), end="")
+        print(outputs.to_json(outcome.verdict, outcome.run, record), end="")
     else:
-        outputs.show(known.verdict)
-    return known.verdict.exit_code
+        outputs.show(outcome.verdict)
+    return outcome.verdict.exit_code
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -52,8 +52,8 @@ def to_metrics(
 ) -> sdk.MetricsData:
     """Points of at_s with all since began_s, both in seconds since the epoch."""
     span = round(began_s * _NS), round(at_s * _NS)
-    made = [sdk.Metric(it.name, it.description, it.unit, _data(it, *span)) for it in metrics]
-    scope = sdk.ScopeMetrics(_SCOPE, made, "")
+    data = [sdk.Metric(it.name, it.description, it.unit, _data(it, *span)) for it in metrics]
+    scope = sdk.ScopeMetrics(_SCOPE, data, "")
     return sdk.MetricsData([sdk.ResourceMetrics(resource, [scope], "")])
 
 

@@ -137,7 +137,7 @@ class HistoryRecord:
         if head and head.revision:
             return head.revision
         if head:
-            found = re.search(r"working tree at ([0-9a-f]{7,40})", head.description)
-            return found and found[1]
-        known = self.environment["commit"].removesuffix("-dirty")
-        return None if known == "unknown" else known
+            match = re.search(r"working tree at ([0-9a-f]{7,40})", head.description)
+            return match and match[1]
+        commit = self.environment["commit"].removesuffix("-dirty")
+        return None if commit == "unknown" else commit

@@ -266,9 +266,9 @@ def failed_since(
     ]
 
 
-def _is(side: SideRecord, wanted: str) -> bool:
-    known = (side.revision or "", side.url or "", side.description)
-    return any(it.startswith(wanted) for it in known) or f"({wanted})" in side.description
+def _is(side: SideRecord, anchor: str) -> bool:
+    names = (side.revision or "", side.url or "", side.description)
+    return any(it.startswith(anchor) for it in names) or f"({anchor})" in side.description
 
 
 def _key(execution: HistoryExecution) -> tuple[str, str]:

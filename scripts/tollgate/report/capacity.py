@@ -65,22 +65,22 @@ def outcome(trial: Trial, searched: Searched) -> str:
 
 def ends(result: Result) -> list[str]:
     """`last pass 90/s` and `first failure 110/s`, as far as they are known."""
-    known = (("last pass", result.last_pass), ("first failure", result.first_fail))
-    return [f"{name} {format_number(rate)}/s" for name, rate in known if rate is not None]
+    rates = (("last pass", result.last_pass), ("first failure", result.first_fail))
+    return [f"{name} {format_number(rate)}/s" for name, rate in rates if rate is not None]
 
 
 def scaling(executions: Sequence[ExecutionVerdict]) -> Scaling | None:
     """Of two executions with a capacity each, such as cluster / fork."""
-    found = [it for it in executions if it.capacity]
-    if len(found) != 2:
+    searched = [it for it in executions if it.capacity]
+    if len(searched) != 2:
         return None
-    one, other = found
+    one, other = searched
     return capacity_scaling(other.name, other.capacity.result, one.name, one.capacity.result)
 
 
 def scaling_line(executions: Sequence[ExecutionVerdict]) -> Iterator[str]:
     """`cluster / fork: 3.1 times as much (95 % CI 2.9-3.3)`, where both are known."""
-    if found := scaling(executions):
-        ends = format_interval(*found.interval)
-        times = format_number(found.value)
-        yield f"{found.of} / {found.to}: {times} times as much (95 % CI {ends})"
+    if ratio := scaling(executions):
+        ends = format_interval(*ratio.interval)
+        times = format_number(ratio.value)
+        yield f"{ratio.of} / {ratio.to}: {times} times as much (95 % CI {ends})"

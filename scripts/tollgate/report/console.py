@@ -106,8 +106,8 @@ def study_table(study: StudyResult) -> str:
 def _claims(study: StudyResult) -> Iterator[str]:
     rows = []
     for claim in study.claims:
-        found = claim.measured.value
-        value = "-" if found is None else f"{number(found)} {claim.of.unit}".strip()
+        measured = claim.measured.value
+        value = "-" if measured is None else f"{number(measured)} {claim.of.unit}".strip()
         ends = study_interval(claim.measured) or "-"
         rows.append((TableCell(badge=claim.answer), claim.of.id, value, ends, claim.of.published))
     headings = ("claim", "measured", "95 % CI", "published")

@@ -100,8 +100,8 @@ def _verdict(series: Series, newest: int) -> str:
 def _moved(execution: Execution, move: Move, log: Log) -> Iterator[str]:
     """A step: what moved, between which runs, and what else was different."""
     before, last = (execution.runs[it][0] for it in (move.before, move.last))
-    known = min(execution.runs[each.at[step.seen]][0].began for each, step in move.steps)
-    lines_below = [f"between {before.run} and {last.run}, known since {known.date()}"]
+    since = min(execution.runs[each.at[step.seen]][0].began for each, step in move.steps)
+    lines_below = [f"between {before.run} and {last.run}, known since {since.date()}"]
     lines_below += _commits(execution.commit(move.before), execution.commit(move.last), log)
     if others := differences(before.environment, last.environment):
         lines_below.append(f"also changed: {', '.join(others)}")

@@ -57,16 +57,16 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
 def of_the_run(verdict: RunVerdict) -> list[Reason]:
     """The reasons that are no execution's, e.g. that the run was interrupted. Reasons are compared
     whole, never by how a text begins: an execution may be called anything."""
-    known = Counter(each.named(it) for each in verdict.executions for it in each.reasons)
-    return [*(Counter(verdict.reasons) - known).elements()]
+    of_executions = Counter(each.named(it) for each in verdict.executions for it in each.reasons)
+    return [*(Counter(verdict.reasons) - of_executions).elements()]
 
 
 def unsound(execution: ExecutionVerdict) -> list[Reason]:
     """The reasons that are not one criterion's."""
     results = [it for it in execution.criteria if it.decides]
     of_cases = ((it.verdict, it.line_with_reason) for it in cases(execution.comparison))
-    known = {*((it.verdict, it.line_with_reason) for it in results), *of_cases}
-    return [it for it in execution.reasons if (it.verdict, it.text) not in known]
+    of_criteria = {*((it.verdict, it.line_with_reason) for it in results), *of_cases}
+    return [it for it in execution.reasons if (it.verdict, it.text) not in of_criteria]
 
 
 def _suite(root: ET.Element, name: str) -> ET.Element:

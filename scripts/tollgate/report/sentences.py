@@ -28,10 +28,10 @@ FAULTS = {
 def sentence(verdict: RunVerdict) -> str:
     """What a comparison or a search found, where that says more than the verdict's own sentence."""
     compared = next((it.comparison for it in verdict.executions if it.comparison), None)
-    found = of_comparison(verdict, compared) if compared else capacities(verdict)
+    text = of_comparison(verdict, compared) if compared else capacities(verdict)
     unlike = words.unlike(compared) if compared else ""
     first = f"{unlike[0].upper()}{unlike[1:]}. " if unlike else ""
-    return f"{first}{found or of_criteria(verdict)}"
+    return f"{first}{text or of_criteria(verdict)}"
 
 
 def capacities(verdict: RunVerdict) -> str:

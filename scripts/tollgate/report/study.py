@@ -119,8 +119,8 @@ def _read_outages(
 
 
 def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> StudyOutage:
-    known = {name: getattr(outage, name) for name in ("worker", "pid", "from_s", "to_s", "lost")}
-    return StudyOutage(app=app, **known, experiment=_under_way(samplers, outage.from_s))
+    same = {name: getattr(outage, name) for name in ("worker", "pid", "from_s", "to_s", "lost")}
+    return StudyOutage(app=app, **same, experiment=_under_way(samplers, outage.from_s))
 
 
 def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:

@@ -168,8 +168,8 @@ def power_table(powers: Sequence[Power]) -> Table:
             label,
             f"{next(iter(own.values())).requests:,}",
             *(
-                words.rise(own[power]) if power in own and own[power].rise is not None else "-"
-                for power in metrics
+                words.rise(own[metric]) if metric in own and own[metric].rise is not None else "-"
+                for metric in metrics
             ),
             ", ".join(it.metric for it in own.values() if not it.can_pass),
         )

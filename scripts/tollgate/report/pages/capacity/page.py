@@ -90,12 +90,12 @@ def _of_one(name: str, searched: Searched) -> Chart:
 
 def _near(searched: Searched) -> Searched:
     """Without the trials and points far below the interval; as it is where there is none."""
-    found = searched.result
-    least = _FROM * found.low if found.low is not None else 0.0
-    given = (found.curves or {}).items()
-    curves = {name: tuple(it for it in points if it.rate >= least) for name, points in given}
+    result = searched.result
+    least = _FROM * result.low if result.low is not None else 0.0
+    drawn = (result.curves or {}).items()
+    curves = {name: tuple(it for it in points if it.rate >= least) for name, points in drawn}
     trials = tuple(it for it in searched.trials if it.achieved >= least)
-    return replace(searched, trials=trials, result=replace(found, curves=curves))
+    return replace(searched, trials=trials, result=replace(result, curves=curves))
 
 
 def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list[Series]:
@@ -139,12 +139,12 @@ def _limit_ms(searched: Searched) -> float | None:
 
 
 def _interval(label: str, searched: Searched) -> list[ChartSpan]:
-    found = searched.result
-    if found.low is None or found.high is None:
+    result = searched.result
+    if result.low is None or result.high is None:
         return []
-    spans = [ChartSpan(found.low, found.high, "uncounted", label)]
-    if found.holdout:
-        rate = found.holdout.achieved
+    spans = [ChartSpan(result.low, result.high, "uncounted", label)]
+    if result.holdout:
+        rate = result.holdout.achieved
         spans.append(ChartSpan(rate, rate, "change", "held out"))
     return spans
 

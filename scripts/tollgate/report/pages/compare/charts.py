@@ -196,6 +196,6 @@ def _look_table(
 ) -> Table:
     columns = (*numeric("s", "change", "at least", "at most"), Column("verdict"))
     changes = ([words.change(it, end, effect) for end in _ends(it)] for it in seen)
-    known = zip(at, changes, seen, strict=True)
-    rows = [(f"{moment:g}", *change, it.verdict) for moment, change, it in known]
+    looks = zip(at, changes, seen, strict=True)
+    rows = [(f"{moment:g}", *change, it.verdict) for moment, change, it in looks]
     return Table(f"{key[1]} of {key[0]}, look by look", columns, rows)

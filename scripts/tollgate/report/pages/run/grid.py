@@ -93,14 +93,14 @@ class Grid:
         """float64: the largest of the known values in each bin; NaN where there is none."""
         number = self.place(seconds)
         kept = (number >= 0) & np.isfinite(values)
-        found = np.full(self.count, np.nan)
-        np.fmax.at(found, number[kept], np.asarray(values)[kept])
-        return found
+        largest = np.full(self.count, np.nan)
+        np.fmax.at(largest, number[kept], np.asarray(values)[kept])
+        return largest
 
     def means(self, seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
         """float64: the mean of the known values in each bin; NaN where there is none."""
-        known = np.isfinite(values)
-        seconds, values = np.asarray(seconds)[known], np.asarray(values)[known]
+        is_known = np.isfinite(values)
+        seconds, values = np.asarray(seconds)[is_known], np.asarray(values)[is_known]
         n = self.sums(seconds, np.ones(len(values)))
         return np.divide(
             self.sums(seconds, values), n, out=np.full(self.count, np.nan), where=n > 0
@@ -149,15 +149,15 @@ class Binned:
 
         By the definition of Counts.percentile, and so of numpy.percentile."""
         before = np.cumsum(self.n) - self.n
-        known = self.n > 0
+        is_filled = self.n > 0
         position = np.maximum(self.n - 1, 0) * (p / 100)
         below = position.astype(np.int64)
-        low = self._order_statistic((before + below + 1)[known])
-        high = self._order_statistic((before + np.minimum(below + 2, self.n))[known])
-        share, gap = (position - below)[known], high - low
-        found = np.full(len(self.n), np.nan)
-        found[known] = np.where(share >= 0.5, high - gap * (1 - share), low + gap * share)
-        return found
+        low = self._order_statistic((before + below + 1)[is_filled])
+        high = self._order_statistic((before + np.minimum(below + 2, self.n))[is_filled])
+        share, gap = (position - below)[is_filled], high - low
+        times_ms = np.full(len(self.n), np.nan)
+        times_ms[is_filled] = np.where(share >= 0.5, high - gap * (1 - share), low + gap * share)
+        return times_ms
 
     def _order_statistic(self, ranks: np.ndarray) -> np.ndarray:
         return self._elapsed[np.searchsorted(self._upto, ranks, side="left")].astype(float)

@@ -54,8 +54,8 @@ def _name(name: str, own: Sequence[View], sets: int) -> TableCell:
 
 def _figures(view: View, name: str) -> tuple[str, str | TableCell]:
     """By when requests were due, as far as that is known."""
-    found = view.times(name)
-    counts = found[1].window(*view.window) if found else None
+    times = view.times(name)
+    counts = times[1].window(*view.window) if times else None
     low, high = view.window
     if not counts or not counts.total:
         return "-", "-"
@@ -68,14 +68,14 @@ def _figures(view: View, name: str) -> tuple[str, str | TableCell]:
 
 def _slowest(name: str, own: Sequence[View]) -> str:
     """`0:45`, `0:45 in fork`: the worst point of its chart over time."""
-    found = spread.worst(spread.lines_over_time(own, name))
-    if not found:
+    point = spread.worst(spread.lines_over_time(own, name))
+    if not point:
         return "-"
-    _, start, line = found
+    _, start, line = point
     return clock(start) + (f" in {line.view.name}" if len(own) > 1 else "")
 
 
 def _failed(name: str, own: Sequence[View]) -> str:
-    known = ((view, view.both_times(name).get("service")) for view in own)
-    failed = sum(counts.window(*view.window).errors for view, counts in known if counts)
+    counted = ((view, view.both_times(name).get("service")) for view in own)
+    failed = sum(counts.window(*view.window).errors for view, counts in counted if counts)
     return f"{failed:,}" if failed else "-"

@@ -25,11 +25,11 @@ _RESPONSE = (
 def charts(views: Sequence[View], spans: Sequence[ChartSpan], latency: bool = True) -> list[Chart]:
     """From the load down to lateness; nothing where there are no samples. latency: also of the
     response times of all requests together, which mean little where arms take turns."""
-    found = [throughput(views, spans)]
+    drawn = [throughput(views, spans)]
     has_latency = latency and any(view.grid for view in views)
-    found += [percentile(views, spans, p) for p in percentiles(views)] if has_latency else []
-    found += [errors(views, spans), lateness(views, spans)]
-    return [each for each in found if each is not None]
+    drawn += [percentile(views, spans, p) for p in percentiles(views)] if has_latency else []
+    drawn += [errors(views, spans), lateness(views, spans)]
+    return [each for each in drawn if each is not None]
 
 
 def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:

@@ -64,14 +64,14 @@ class View:
     @cached_property
     def response(self) -> Counts | None:
         """Response times of the scheduled requests, by when they were meant to be sent."""
-        known = [it.response for it in self.scheduled if it.response is not None]
-        return Counts.merged(known) if known else None
+        responses = [it.response for it in self.scheduled if it.response is not None]
+        return Counts.merged(responses) if responses else None
 
     @cached_property
     def lateness(self) -> Counts | None:
         """How late each of those was sent."""
-        known = [it.lateness for it in self.scheduled if it.lateness is not None]
-        return Counts.merged(known) if known else None
+        times = [it.lateness for it in self.scheduled if it.lateness is not None]
+        return Counts.merged(times) if times else None
 
     @cached_property
     def window(self) -> tuple[float, float]:
@@ -90,10 +90,10 @@ class View:
         """Response and service times of a label, those that there are, warm-up included."""
         mine = self.by_name.get(name, [])
         responses = [it.response for it in mine if it.response is not None]
-        found = {"service": Counts.merged(it.service for it in mine)} if mine else {}
+        times = {"service": Counts.merged(it.service for it in mine)} if mine else {}
         # Where two share the name, both may have a schedule or not.
         is_due = mine and len(responses) == len(mine)
-        return {"response": Counts.merged(responses)} | found if is_due else found
+        return {"response": Counts.merged(responses)} | times if is_due else times
 
     def times(self, name: str) -> tuple[str, Counts] | None:
         """Response times of a label, or its service times where it has no schedule, and which of

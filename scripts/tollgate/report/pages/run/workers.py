@@ -57,8 +57,8 @@ _most = partial(_mean, gather=Grid.maxima, kind="most")
 
 def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
     """Requests a second; a process that came in another's place counts from 0."""
-    known = np.isfinite(series.requests)
-    second, requests, pid = series.second[known], series.requests[known], series.pid[known]
+    is_known = np.isfinite(series.requests)
+    second, requests, pid = series.second[is_known], series.requests[is_known], series.pid[is_known]
     if len(second) < 2:
         return np.full(grid.count, np.nan)
     gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))
@@ -181,5 +181,5 @@ def lines_of(view: View, drawn: Sequence[WorkerSeries], measure: Measure) -> lis
 
 
 def _busy(series: WorkerSeries) -> float:
-    known = series.requests[np.isfinite(series.requests)]
-    return float(known.max()) if len(known) else 0.0
+    requests = series.requests[np.isfinite(series.requests)]
+    return float(requests.max()) if len(requests) else 0.0

@@ -37,19 +37,19 @@ _NAMES = 3
 
 def judge_and_write(run: Path) -> Judged:
     """Judge a run's folder, and write the verdict for programs and CI systems."""
-    known = judged(run)
-    outputs.write_all(run, known.verdict, known.run, known.record)
-    outputs.append_summary(run, known.verdict, known.record.kind)
-    return known
+    outcome = judged(run)
+    outputs.write_all(run, outcome.verdict, outcome.run, outcome.record)
+    outputs.append_summary(run, outcome.verdict, outcome.record.kind)
+    return outcome
 
 
-def write(run: Path, known: Judged | None = None, study: StudyResult | None = None) -> Path:
-    """Write the page of a run's folder; returns its path. known: if it was judged already. study:
+def write(run: Path, outcome: Judged | None = None, study: StudyResult | None = None) -> Path:
+    """Write the page of a run's folder; returns its path. outcome: if it was judged already. study:
     the answers of a study run.
 
     Raises PageError, and what evidence.gather and the reading of a study raise, one line each.
     """
-    atomic.write(run / NAME, to_html(run, known or judged(run), study))
+    atomic.write(run / NAME, to_html(run, outcome or judged(run), study))
     return run / NAME
 
 
@@ -93,27 +93,27 @@ def to_html(run: Path, outcome: Judged, study: StudyResult | None = None) -> str
     )
 
 
-def _head(known: Judged, views: Sequence[View], study: study_page.StudyPart | None) -> Head:
-    began = known.record.started[:16].replace("T", " ")
-    kind, verdict = readable(known.record.kind), known.verdict
+def _head(outcome: Judged, views: Sequence[View], study: study_page.StudyPart | None) -> Head:
+    began = outcome.record.started[:16].replace("T", " ")
+    kind, verdict = readable(outcome.record.kind), outcome.verdict
     remarks = [*reasons(verdict), Remark(load(views))]
-    said, answer, tone = sentence(verdict), verdict.verdict, ""
+    text, answer, tone = sentence(verdict), verdict.verdict, ""
     if study:
         # A study answers questions; that the measurement was sound, or not, stands below.
         own = Remark(f"The run itself: {of_criteria(verdict)}", answer)
         remarks = [own, *remarks, *map(Remark, study.remarks)]
-        said, answer, tone = study.sentence, study.answer, study.tone
+        text, answer, tone = study.sentence, study.answer, study.tone
     title, kicker = f"{answer}: {kind}, {began}", f"Tollgate {kind}, {began} UTC"
-    return Head(title, kicker, said, answer, remarks, tone)
+    return Head(title, kicker, text, answer, remarks, tone)
 
 
-def _views(run: Path, known: Judged) -> list[View]:
-    planned, views = known.record.executions, []
+def _views(run: Path, outcome: Judged) -> list[View]:
+    planned, views = outcome.record.executions, []
     for place, (execution, colour) in enumerate(
-        zip(known.run.executions, colours(planned), strict=True)
+        zip(outcome.run.executions, colours(planned), strict=True)
     ):
-        if known.record.engines:
-            meant = of_engines(run, known.record, place, execution)
+        if outcome.record.engines:
+            meant = of_engines(run, outcome.record, place, execution)
         else:
             meant = intended(run, planned[place], execution)
         views.append(View(execution, readable(execution.name), colour, meant))

@@ -94,11 +94,11 @@ def _spans(line: Line) -> list[ChartSpan]:
 
 
 def _summary(trend: Trend, lines: Sequence[Line]) -> str:
-    said = {line.execution.name: _in_words(trend, line) for line in lines}
-    if len(set(said.values())) == 1:
-        first = next(iter(said.values()))
+    by_execution = {line.execution.name: _in_words(trend, line) for line in lines}
+    if len(set(by_execution.values())) == 1:
+        first = next(iter(by_execution.values()))
         return f"{first[:1].upper()}{first[1:]}."
-    return " ".join(f"{execution}: {text}." for execution, text in said.items())
+    return " ".join(f"{execution}: {text}." for execution, text in by_execution.items())
 
 
 def _in_words(trend: Trend, line: Line) -> str:

@@ -25,12 +25,12 @@ def over_users(study: StudyResult, metric: str) -> list[Chart]:
 
 def answers(arms: Sequence[Answers]) -> list[Chart]:
     """Each answer of pi when it came, a chart an arm, all on the same scales."""
-    known = [each for each in arms if len(each.seconds)]
-    if not known:
+    answered = [each for each in arms if len(each.seconds)]
+    if not answered:
         return []
-    longest = max(float(each.seconds.max()) for each in known)
-    slowest = max(float(each.elapsed_ms.max()) for each in known)
-    return [_cloud(each, index, longest, slowest) for index, each in enumerate(known)]
+    longest = max(float(each.seconds.max()) for each in answered)
+    slowest = max(float(each.elapsed_ms.max()) for each in answered)
+    return [_cloud(each, index, longest, slowest) for index, each in enumerate(answered)]
 
 
 def _over_users(study: StudyResult, experiment: str, metric: str) -> Chart:
@@ -52,7 +52,7 @@ def _summary(curves: Sequence[Curve], metric: str) -> str:
     most = max(point.users for curve in curves for point in curve.points)
     ends = ((curve.arm, curve.points[-1]) for curve in curves)
     reached = [(arm, getattr(point, metric)) for arm, point in ends if point.users == most]
-    values = [f"{arm} {number(found.value)}" for arm, found in reached]
+    values = [f"{arm} {number(estimate.value)}" for arm, estimate in reached]
     return f"At {users(most)}: {', '.join(values)}."
 
 
@@ -70,12 +70,12 @@ def _measured(curve: Curve, index: int, metric: str) -> Series:
 
 
 def _numbers(experiment: str, curves: Sequence[Curve], metric: str) -> Table:
-    rows = [
-        (curve.arm, users(point.users), number(found.value), interval(found) or found.note or "-")
-        for curve in curves
-        for point in curve.points
-        for found in (getattr(point, metric),)
-    ]
+    rows = []
+    for curve in curves:
+        for point in curve.points:
+            estimate = getattr(point, metric)
+            ends = interval(estimate) or estimate.note or "-"
+            rows.append((curve.arm, users(point.users), number(estimate.value), ends))
     what = _METRICS[metric]
     columns = (Column("arm"), Column("users"), *numeric(what, "95 % interval"))
     return Table(f"{experiment}: {what}", columns, rows, is_grouped=True)
