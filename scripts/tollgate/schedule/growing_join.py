@@ -16,7 +16,7 @@ import numpy as np
 
 from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, align
 from tollgate.schedule.model import Schedule
-from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.open_model import OpenModelArrivals, first_of_arrivals
 from tollgate.stats.arrays import Floats, Ints
 
 #: An answer without a timeout, or with a longer one, is waited for so long.
@@ -128,15 +128,10 @@ class GrowingJoin:
         return self._by_order(waiting.at(np.arange(settled)))
 
     def _by_thread(self, replay: OpenModelArrivals, new: Arrived) -> Joined:
-        """Arrival n belongs to the first sample of thread n; those behind it follow that one."""
         new = new.at(np.argsort(new.start_ms, kind="stable"))
-        inside = np.flatnonzero((new.thread >= 1) & (new.thread <= len(self._is_seen)))
-        arrival, first = np.unique(new.thread[inside] - 1, return_index=True)
-        is_new = ~self._is_seen[arrival]
-        arrival, rows = arrival[is_new], inside[first[is_new]]
-        self._is_seen[arrival] = True
+        rows, numbers = first_of_arrivals(new.thread, self._is_seen)
         due_ms = np.full(len(new.start_ms), np.nan)
-        due_ms[rows] = replay.at(arrival) * 1000 + self._origin_ms
+        due_ms[rows] = replay.at(numbers) * 1000 + self._origin_ms
         return self._joined(new, due_ms)
 
     def _settled_ms(self, begun: Ints, newest_ms: float) -> float:

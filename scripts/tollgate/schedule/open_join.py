@@ -18,7 +18,7 @@ from tollgate.samples.store import Store
 from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import ScheduleFacts
-from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.open_model import OpenModelArrivals, first_of_arrivals
 from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
 from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.bins import Bins
@@ -71,7 +71,7 @@ class OpenJoin:
 
     def add(self, batch: Batch) -> None:
         """Join the samples of the batch."""
-        rows, numbers = self._first_of_arrivals(batch)
+        rows, numbers = first_of_arrivals(batch.number, self._is_seen)
         due_ms = self.arrivals.at(numbers) * 1000
         self._sent += int(np.count_nonzero(numbers < self._intended))
         self._measure(batch.start_ms[rows], due_ms)
@@ -92,16 +92,6 @@ class OpenJoin:
 
     def _counts(self, batch: Batch, here: np.ndarray, second: Ints, values: Ints) -> Counts:
         return Counts.of(second[here], values[here], batch.ok[here], width=self._bins.width_s)
-
-    def _first_of_arrivals(self, batch: Batch) -> tuple[Ints, Ints]:
-        """The rows that are the first ones of their arrivals, and the numbers of these. Any other
-        row of an arrival, here or in a later batch, follows that first one."""
-        numbers = batch.number - 1
-        inside = np.flatnonzero((numbers >= 0) & (numbers < self.arrivals.count))
-        in_batch, first = np.unique(numbers[inside], return_index=True)
-        is_new = ~self._is_seen[in_batch]
-        self._is_seen[in_batch] = True
-        return inside[first[is_new]], in_batch[is_new]
 
     def _measure(self, start_ms: Ints, due_ms: Floats) -> None:
         """Take in how late requests were. due_ms: since the test began."""

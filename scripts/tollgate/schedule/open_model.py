@@ -16,7 +16,7 @@ import numpy as np
 
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError
 from tollgate.schedule.grammar import RateStep, parse_schedule
-from tollgate.stats.arrays import Floats, Ints
+from tollgate.stats.arrays import Flags, Floats, Ints
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
 _EVEN_RATE_PRECISION = 0.0001
@@ -124,6 +124,19 @@ class OpenModelArrivals:
             here = step_of == step
             moments[here] = self._events_of(int(step))[numbers[here] - self._first[step]]
         return moments
+
+
+def first_of_arrivals(threads: Ints, is_seen: Flags) -> tuple[Ints, Ints]:
+    """The rows that are the first ones of their arrivals, and the numbers of these, from 0: thread
+    n, from 1, sends arrival n - 1. Any other row of an arrival, here or later, follows that first
+    one. threads: of rows in the order of their starts. is_seen: of all arrivals, and takes these
+    in."""
+    numbers = threads - 1
+    inside = np.flatnonzero((numbers >= 0) & (numbers < len(is_seen)))
+    arrivals, first = np.unique(numbers[inside], return_index=True)
+    is_new = ~is_seen[arrivals]
+    is_seen[arrivals] = True
+    return inside[first[is_new]], arrivals[is_new]
 
 
 def _laid_out(ramps: Iterable[Ramp], random: JavaRandom) -> Iterator[_Step]:
