@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,15 +12,13 @@ from urllib.parse import urlsplit
 from tollgate.intake import literal
 from tollgate.intake.answers import given_by
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
+from tollgate.intake.har_entries import HELP, Entry, entries_of, reading
 from tollgate.intake.message import WORD, Message
-from tollgate.intake.source import HAR, Source
+from tollgate.intake.source import Source
 from tollgate.intake.variables import Step, Variables, extractors, holds_secret, is_secret_itself
 
 #: Seconds without a request that begin another part of the visit, and the longest pause written.
 PAUSE_S, LONGEST_PAUSE_S = 1.0, 1.0
-_STATIC_TYPES = ("image", "stylesheet", "script", "font", "media", "texttrack", "manifest")
-_STATIC_MIMES = re.compile(r"(image|font|video|audio)/.*|text/css.*|.*(java|ecma)script.*")
-_STATIC_FILES = re.compile(r".*\.(css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|otf|mp4)")
 #: Source: JMeter 5.6.3, HTTPSamplerBase.METHODS.
 _METHODS = re.compile(
     "GET|POST|HEAD|PUT|OPTIONS|TRACE|DELETE|PATCH|PROPFIND|PROPPATCH|MKCOL|COPY|MOVE|LOCK|UNLOCK"
@@ -32,61 +27,6 @@ _METHODS = re.compile(
 #: Cookies of those who count visitors, which no service of one's own reads.
 _OF_COUNTERS = re.compile(r"_ga.*|_gid|_gat.*|_fb[pc]|_hj.*|__utm.*|_pk_.*|ajs_.*|amp(litude)?_.*")
 _LONGEST_URL = 20_000
-_HELP = "record it anew in the browser and save it with content"
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A request of the recording and its answer, as the file has them. place: of log.entries."""
-
-    place: int
-    request: Mapping[str, Any]
-    response: Mapping[str, Any]
-    page: str
-    kind: str
-    began_s: float
-    ended_s: float
-
-    @property
-    def origin(self) -> str:
-        """Of a WebSocket that of the pages beside it."""
-        url = urlsplit(self.request["url"])
-        scheme = {"ws": "http", "wss": "https"}.get(url.scheme, url.scheme)
-        return f"{scheme}://{url.netloc.rpartition('@')[2]}"
-
-    @property
-    def status(self) -> int:
-        return int(self.response["status"])
-
-    @property
-    def mime(self) -> str:
-        """Of the answer."""
-        return str((self.response.get("content") or {}).get("mimeType") or "").lower()
-
-    @property
-    def is_static(self) -> bool:
-        if self.kind:
-            return self.kind in _STATIC_TYPES
-        path = urlsplit(self.request["url"]).path.lower()
-        return bool(_STATIC_MIMES.fullmatch(self.mime) or _STATIC_FILES.fullmatch(path))
-
-    @property
-    def is_page(self) -> bool:
-        is_html = self.mime.startswith("text/html") and self.request["method"] == "GET"
-        return is_html or self.kind == "document"
-
-    @property
-    def is_redirect(self) -> bool:
-        return 300 <= self.status < 400 and self.status != 304
-
-    @property
-    def is_websocket(self) -> bool:
-        has_scheme = urlsplit(self.request["url"]).scheme in ("ws", "wss")
-        return has_scheme or self.status == 101 or self.kind == "websocket"
-
-    def header(self, name: str, message: str = "request") -> list[str]:
-        headers = getattr(self, message).get("headers") or []
-        return [it["value"] for it in headers if it["name"].lower() == name]
 
 
 def read_har(source: Source, name: str, url: str | None = None, with_static: bool = False) -> Draft:
@@ -95,12 +35,12 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
     name: of the service, which begins the names of the variables of the environment. url: of the
     requests that are meant, if not those to the host of the first page. with_static: whether
     images, scripts and the like are asked for as well. Raises IntakeError."""
-    entries = _entries(source)
+    entries = entries_of(source)
     own = _own_origin(source, entries, url)
     remarks: list[str] = []
     kept = _selected(source, entries, own, with_static, remarks)
     if not kept:
-        raise IntakeError(f"{source.name}: has no request to {own} that a load can send: {_HELP}")
+        raise IntakeError(f"{source.name}: has no request to {own} that a load can send: {HELP}")
     steps = [_step(source, it) for it in kept]
     _give_labels(steps)
     variables = Variables(name)
@@ -122,53 +62,19 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
     )
 
 
-def _entries(source: Source) -> list[_Entry]:
-    """In the order in which they were sent."""
-    if source.kind != HAR or not isinstance(entries := source.parsed["log"]["entries"], list):
-        raise IntakeError(f"{source.name}: has no log.entries, so that it is no HAR: {_HELP}")
-    read = []
-    for place, entry in enumerate(entries):
-        with _reading(source, place):
-            read.append(_entry(place, entry))
-    return sorted(read, key=lambda entry: entry.began_s)
-
-
-@contextmanager
-def _reading(source: Source, place: int) -> Iterator[None]:
-    """Around what reads an entry of the file. Raises IntakeError, which names that."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-        where = f"{source.name}: log.entries[{place}]"
-        raise IntakeError(f"{where} is no request of a HAR ({problem!r}): {_HELP}") from None
-
-
-def _entry(place: int, log: Mapping[str, Any]) -> _Entry:
-    # Python 3.10 reads fractions of three or six digits alone.
-    moment = re.sub(r"\.\d+", lambda part: f"{part[0]:0<7}"[:7], log["startedDateTime"])
-    began_s = datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-    ended_s = began_s + max(0.0, float(log.get("time") or 0)) / 1000
-    page, kind = (str(log.get(name) or "") for name in ("pageref", "_resourceType"))
-    entry = _Entry(place, log["request"], log["response"], page, kind, began_s, ended_s)
-    # What is read of all entries, also of those to other hosts.
-    _ = entry.origin, entry.status, entry.mime, entry.request["method"].upper()
-    _ = entry.header("cookie"), entry.header("set-cookie", "response")
-    return entry
-
-
-def _is_sanitized(entries: Sequence[_Entry]) -> bool:
+def _is_sanitized(entries: Sequence[Entry]) -> bool:
     """Whether Chrome may have taken cookies out: it writes the kinds of requests beside them."""
     cookies = (it.header("cookie") or it.header("set-cookie", "response") for it in entries)
     return all(it.kind for it in entries) and not any(cookies)
 
 
-def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> str:
+def _own_origin(source: Source, entries: Sequence[Entry], url: str | None) -> str:
     """Of the service: the one that is named if it was recorded, else that of the first page. One
     that only redirects, as from http: to https:, is none."""
     by_http = [it for it in entries if it.origin.startswith("http") and not it.is_websocket]
     origins = [it.origin for it in by_http]
     if not origins:
-        raise IntakeError(f"{source.name}: has no request by HTTP: {_HELP}")
+        raise IntakeError(f"{source.name}: has no request by HTTP: {HELP}")
     if url and url.rstrip("/") in origins:
         return url.rstrip("/")
     pages = [it.origin for it in by_http if it.is_page]
@@ -177,10 +83,10 @@ def _own_origin(source: Source, entries: Sequence[_Entry], url: str | None) -> s
 
 
 def _selected(
-    source: Source, entries: Iterable[_Entry], own: str, with_static: bool, remarks: list[str]
-) -> list[_Entry]:
+    source: Source, entries: Iterable[Entry], own: str, with_static: bool, remarks: list[str]
+) -> list[Entry]:
     """Those that a load sends; of the others a remark says why not."""
-    kept: list[_Entry] = []
+    kept: list[Entry] = []
     others, static, left = (Counter[str]() for _ in range(3))
     for entry in entries:
         where = urlsplit(entry.request["url"])
@@ -206,7 +112,7 @@ def _shown_path(path: str) -> str:
     return "/".join(it if it == "" or WORD.fullmatch(it) else "..." for it in path.split("/"))
 
 
-def _unfit(source: Source, entry: _Entry) -> str:
+def _unfit(source: Source, entry: Entry) -> str:
     """Why a load can't send it, or nothing."""
     if entry.request["method"].upper() == "OPTIONS":
         return "which the browser sends of its own accord"
@@ -220,7 +126,7 @@ def _unfit(source: Source, entry: _Entry) -> str:
         return f"which was answered by {entry.status}"
     if entry.kind == "eventsource" or entry.mime.startswith("text/event-stream"):
         return "a stream of events, which need not end"
-    with _reading(source, entry.place):
+    with reading(source, entry.place):
         return _unwritable(Message.of(entry.request))
 
 
@@ -242,8 +148,8 @@ def _unwritable(message: Message) -> str:
     return ""
 
 
-def _step(source: Source, entry: _Entry) -> Step:
-    with _reading(source, entry.place):
+def _step(source: Source, entry: Entry) -> Step:
+    with reading(source, entry.place):
         return Step(Message.of(entry.request), given_by(entry.response))
 
 
@@ -256,7 +162,7 @@ def _give_labels(steps: Iterable[Step]) -> None:
 
 
 def _cookies(
-    entries: Iterable[_Entry], variables: Variables, remarks: list[str]
+    entries: Iterable[Entry], variables: Variables, remarks: list[str]
 ) -> list[dict[str, str]]:
     """Cookies that the browser had before the recording, each in a variable of the environment. All
     others come from the service's answers."""
@@ -281,12 +187,12 @@ def _cookies(
 
 
 def _visit(
-    entries: Sequence[_Entry], steps: Sequence[Step], name: str, remarks: list[str]
+    entries: Sequence[Entry], steps: Sequence[Step], name: str, remarks: list[str]
 ) -> dict[str, Any]:
     """One arrival: the pages in their order, each a transaction, with pauses between them."""
     if len(steps) == 1:
         return _request(entries[0], steps[0])
-    parts: list[list[tuple[_Entry, Step]]] = []
+    parts: list[list[tuple[Entry, Step]]] = []
     do: list[dict[str, Any]] = []
     pauses: dict[int, float] = {}
     until_s = entries[0].began_s
@@ -310,7 +216,7 @@ def _visit(
     return {"transaction": f"visit-{name}", "do": do}
 
 
-def _request(entry: _Entry, step: Step) -> dict[str, Any]:
+def _request(entry: Entry, step: Step) -> dict[str, Any]:
     request = {"label": step.label, **step.message.request(), **extractors(step)}
     if entry.is_redirect:
         # What it leads to is a request of its own in the recording.
