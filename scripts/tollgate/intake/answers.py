@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from urllib.parse import unquote
 import lxml.html
 from lxml import etree
 
+from tollgate.intake.body import text_of
 from tollgate.intake.notation import json_of
 
 #: Characters of an answer that is looked through.
@@ -46,12 +46,9 @@ def given_by(response: Mapping[str, Any]) -> list[Given]:
     """All values of an answer of a HAR that a later request could send."""
     values = [*_of_headers(response)]
     content = response.get("content") or {}
-    mime, text = str(content.get("mimeType") or "").lower(), str(content.get("text") or "")
-    if len(text) > LONGEST_ANSWER:
-        text = ""
-    if content.get("encoding") == "base64":
-        with suppress(ValueError):
-            text = base64.b64decode(text).decode("utf-8", "replace")
+    mime = str(content.get("mimeType") or "").lower()
+    is_short = len(content.get("text") or "") <= LONGEST_ANSWER
+    text = text_of(content) if is_short else ""
     if "html" in mime and text:
         values += _of_html(text)
     elif text:

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from tollgate.intake import literal
 from tollgate.intake.answers import given_by
 from tollgate.intake.draft import SENT_TO_SERVICE, Draft, IntakeError
-from tollgate.intake.har_entries import HELP, Entry, entries_of, reading
-from tollgate.intake.message import WORD, Message
+from tollgate.intake.har_entries import HELP, Entry, entries_of, shown_path
+from tollgate.intake.har_files import HarFiles
+from tollgate.intake.message import Message
 from tollgate.intake.source import Source
 from tollgate.intake.variables import Step, Variables, extractors, holds_secret, is_secret_itself
 
@@ -35,14 +36,22 @@ def read_har(source: Source, name: str, url: str | None = None, with_static: boo
     name: of the service, which begins the names of the variables of the environment. url: of the
     requests that are meant, if not those to the host of the first page. with_static: whether
     images, scripts and the like are asked for as well. Raises IntakeError."""
-    entries = entries_of(source)
-    own = _own_origin(source, entries, url)
     remarks: list[str] = []
-    kept = _selected(source, entries, own, with_static, remarks)
+    entries = entries_of(source, remarks)
+    own = _own_origin(source, entries, url)
+    kept = _selected(entries, own, with_static, HarFiles(source), remarks)
     if not kept:
         raise IntakeError(f"{source.name}: has no request to {own} that a load can send: {HELP}")
-    steps = [_step(source, it) for it in kept]
+    steps = [Step(Message.of(it.request), given_by(it.response)) for it in kept]
     _give_labels(steps)
+    for label in (it.label for it in steps if it.message.is_rebuilt):
+        remarks.append(
+            f"{label} sends JSON that the recording has in fields, where a list of one item looks "
+            "like the item: check it"
+        )
+    if silent := [step.label for entry, step in zip(kept, steps, strict=True) if entry.is_silent]:
+        labels = f"{silent[0]}{f' and {len(silent) - 1} more' * (len(silent) > 1)}"
+        remarks.append(f"no value is taken out of answers that the recording lacks: {labels}")
     variables = Variables(name)
     cookies = _cookies(kept, variables, remarks)
     variables.put(steps)
@@ -83,7 +92,7 @@ def _own_origin(source: Source, entries: Sequence[Entry], url: str | None) -> st
 
 
 def _selected(
-    source: Source, entries: Iterable[Entry], own: str, with_static: bool, remarks: list[str]
+    entries: Iterable[Entry], own: str, with_static: bool, files: HarFiles, remarks: list[str]
 ) -> list[Entry]:
     """Those that a load sends; of the others a remark says why not."""
     kept: list[Entry] = []
@@ -92,13 +101,15 @@ def _selected(
         where = urlsplit(entry.request["url"])
         if entry.origin != own:
             if where.scheme in ("http", "https", "ws", "wss"):
-                others[where.hostname or "?"] += 1
+                others[entry.host or "?"] += 1
         elif entry.is_static and not with_static:
             static[PurePosixPath(where.path).suffix.lstrip(".") or "others"] += 1
-        elif why := _unfit(source, entry):
-            left[f"{entry.request['method']} {_shown_path(where.path)}, {why}"] += 1
         else:
-            kept.append(entry)
+            files.fill(entry)
+            if why := _unfit(entry):
+                left[f"{entry.request['method']} {shown_path(where.path)}, {why}"] += 1
+            else:
+                kept.append(entry)
     for what, counts in (("to other hosts", others), ("of static files", static)):
         if counts:
             listed = ", ".join(f"{name} ({n})" for name, n in counts.most_common())
@@ -107,14 +118,9 @@ def _selected(
     return kept
 
 
-def _shown_path(path: str) -> str:
-    """As a remark has it: a part of it may be secret."""
-    return "/".join(it if it == "" or WORD.fullmatch(it) else "..." for it in path.split("/"))
-
-
-def _unfit(source: Source, entry: Entry) -> str:
+def _unfit(entry: Entry) -> str:
     """Why a load can't send it, or nothing."""
-    if entry.request["method"].upper() == "OPTIONS":
+    if entry.request["method"] == "OPTIONS":
         return "which the browser sends of its own accord"
     if entry.is_websocket:
         return "a WebSocket"
@@ -126,14 +132,13 @@ def _unfit(source: Source, entry: Entry) -> str:
         return f"which was answered by {entry.status}"
     if entry.kind == "eventsource" or entry.mime.startswith("text/event-stream"):
         return "a stream of events, which need not end"
-    with reading(source, entry.place):
-        return _unwritable(Message.of(entry.request))
+    return _unwritable(Message.of(entry.request))
 
 
 def _unwritable(message: Message) -> str:
     """Why taurus.yml can't have it, or nothing."""
-    if message.kind == "files":
-        return "which sends files"
+    if message.lost:
+        return message.lost
     if len(message.segments) > 1 and not message.segments[0]:
         return "whose path begins with //, behind which Taurus reads a host"
     has_cdata = message.kind == "xml" and "<![CDATA[" in message.body
@@ -146,11 +151,6 @@ def _unwritable(message: Message) -> str:
     if names := [it for it in message.headers if not literal.NAME.fullmatch(it)]:
         return f"with a header that can't be called {names[0]!r}"
     return ""
-
-
-def _step(source: Source, entry: Entry) -> Step:
-    with reading(source, entry.place):
-        return Step(Message.of(entry.request), given_by(entry.response))
 
 
 def _give_labels(steps: Iterable[Step]) -> None:

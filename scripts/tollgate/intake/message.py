@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from tollgate.intake.body import body_of
 from tollgate.intake.literal import BARE, in_url, pairs, quoted
-from tollgate.intake.notation import json_of
 from tollgate.service.elements import sends_json
 
 #: Of headers that the browser, or JMeter, sends of its own accord.
@@ -23,7 +22,7 @@ _OWN_HEADERS = re.compile(
     r"|transfer-encoding|keep-alive|proxy-connection)",
     re.IGNORECASE,
 )
-_FORM = "application/x-www-form-urlencoded"
+_TYPE = re.compile(r"[\w.+-]+/[ -~]+")
 _SCHEME = re.compile(r"(?P<scheme>(?:Bearer|Basic|Token|Digest|Negotiate|ApiKey)\s+)(?P<value>.+)")
 #: Of XML an element with a text, and an attribute: its name and the value.
 TEXT = re.compile(r"<(?:[\w.-]+:)?(?P<name>[\w.-]+)(?:\s[^<>]*)?>(?P<value>[^<>]+)(?=</)")
@@ -36,8 +35,6 @@ _LABELS = ("name", "type", "key", "id", "field")
 WORD = re.compile(r"[A-Za-z]{1,20}([._-]?[A-Za-z]{1,20}){0,3}\d{0,2}")
 #: Characters of a tag that are looked at before a value, and behind it.
 _LONGEST_TAG = 200
-#: Longer XML is a text, in which no value gives way to a variable.
-_LONGEST_XML = 100_000
 
 
 @dataclass
@@ -65,22 +62,25 @@ class Message:
     headers: dict[str, str]
     body: Any = None
     kind: str = ""
+    lost: str = ""
+    """Why its body can't be sent."""
+    is_rebuilt: bool = False
+    """Whether it sends JSON of which the recording has the fields alone."""
 
     @classmethod
     def of(cls, request: Mapping[str, Any]) -> Message:
-        """Raises KeyError, TypeError, ValueError, AttributeError for what is no request of a
-        HAR."""
+        """Of a request of a HAR."""
         url = urlsplit(request["url"])
         sent = {it["name"]: it["value"] for it in request.get("headers") or []}
-        if not all(isinstance(it, str) for it in sent.values()):
-            raise TypeError("the value of a header is no text")
+        body = body_of(request, {name.lower(): value for name, value in sent.items()})
         kept = ((name, it) for name, it in sent.items() if not _OWN_HEADERS.fullmatch(name))
         headers = {name: it for name, it in kept if name.lower() != "accept" or "*/*" not in it}
-        post = request.get("postData") or {}
-        body, kind = _body(post) if post.get("text") or post.get("params") else (None, "")
+        if _TYPE.fullmatch(body.mime) and "content-type" not in map(str.lower, sent):
+            headers["Content-Type"] = body.mime
         segments = [unquote(it) for it in url.path.split("/")[1:]] or [""]
         query = [list(it) for it in parse_qsl(url.query, keep_blank_values=True)]
-        return cls(str(request["method"]).upper(), segments, query, headers, body, kind)
+        parts = (str(request["method"]).upper(), segments, query, headers, body.value, body.kind)
+        return cls(*parts, body.lost, body.is_rebuilt)
 
     def slots(self) -> list[Slot]:
         """All values that it sends."""
@@ -145,24 +145,6 @@ class Message:
         if sends_json(self.headers) and isinstance(self.body, dict) and BARE not in text:
             return self.body
         return re.sub(f'"{BARE}(.*?){BARE}"', r"\1", text)
-
-
-def _body(post: Mapping[str, Any]) -> tuple[Any, str]:
-    """(body, kind): kind is "form", "json", "xml", "text" or "files"."""
-    mime, text = str(post.get("mimeType") or "").lower(), str(post.get("text") or "")
-    if "multipart/" in mime:
-        return None, "files"
-    is_form = _FORM in mime or not text
-    # Scripts post JSON as a form as well, whose only name it would be.
-    if not is_form or text.lstrip().startswith(("{", "[")):
-        with suppress(ValueError):
-            return json_of(text), "json"
-    if is_form:
-        pairs = [[it["name"], it.get("value") or ""] for it in post.get("params") or []]
-        by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]
-        return by_text or [[unquote(part) for part in it] for it in pairs], "form"
-    is_xml = "xml" in mime or text.lstrip().startswith("<")
-    return text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text"
 
 
 def _putter(holder: Any, key: Any, head: str = "", tail: str = "") -> Callable[[str], None]:

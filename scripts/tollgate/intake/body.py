@@ -1,0 +1,109 @@
+"""The body of a recorded request: what it was, or why the recording can't tell."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from tollgate.intake.notation import json_of
+
+_FORM = "application/x-www-form-urlencoded"
+#: Methods of which a request that names the type of its body has one.
+_WITH_BODY = ("POST", "PUT", "PATCH")
+#: Longer XML is a text, in which no value gives way to a variable.
+_LONGEST_XML = 100_000
+_LOST = "whose body the recording does not hold as it was sent"
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a request sends behind its headers."""
+
+    value: Any = None
+    """Pairs of a form, what JSON says, or text."""
+    kind: str = ""
+    """form, json, xml or text; nothing of a request without a body."""
+    mime: str = ""
+    """Its type, as the recording has it."""
+    lost: str = ""
+    """Why it can't be sent."""
+    is_rebuilt: bool = False
+    """Whether it is JSON of which the recording has the fields alone."""
+
+
+def text_of(part: Mapping[str, Any]) -> str:
+    """Of `postData` or `content`. A byte that is no text is the replacement character."""
+    text = str(part.get("text") or "")
+    if part.get("encoding") == "base64":
+        with suppress(ValueError):
+            return base64.b64decode(text).decode("utf-8", "replace")
+    return text
+
+
+def body_of(request: Mapping[str, Any], headers: Mapping[str, str]) -> Body:
+    """headers: all that were sent, by their names in lower case."""
+    post = request.get("postData") or {}
+    text, fields = text_of(post), post.get("params") or []
+    header_type = headers.get("content-type", "")
+    mime = str(post.get("mimeType") or header_type)
+    if "multipart/" in f"{mime} {header_type}".lower() or any(it.get("fileName") for it in fields):
+        return Body(lost="which sends files")
+    if file := post.get("_file"):
+        name = file if re.fullmatch(r"[\w.-]{1,80}", file) else "a file"
+        return Body(lost=f"whose body is in {name}, which is no text beside the recording")
+    if not text and not fields:
+        return Body(lost=_LOST) if _had_body(request, headers, mime) else Body()
+    is_packed = headers.get("content-encoding", "identity").lower() != "identity"
+    if is_packed or "\ufffd" in text:
+        return Body(lost=_LOST)
+    body = _parsed(mime, text, fields)
+    size = str(len(text.encode("utf-8", "replace")))
+    # What has a form of its own may have been written anew, as without what was secret.
+    if body.kind == "text" and headers.get("content-length", size) != size:
+        return Body(lost=_LOST)
+    return body
+
+
+def _had_body(request: Mapping[str, Any], headers: Mapping[str, str], mime: str) -> bool:
+    """Whether a request was sent with one, though the recording has none."""
+    length, size = headers.get("content-length", ""), request.get("bodySize")
+    if length.isdigit():  # recorders write a size of 0 beside it
+        return length.strip("0") != ""
+    if "transfer-encoding" in headers or (isinstance(size, int | float) and size > 0):
+        return True
+    return request["method"].upper() in _WITH_BODY and mime != ""
+
+
+def _parsed(mime: str, text: str, fields: Sequence[Mapping[str, Any]]) -> Body:
+    lower = mime.lower()
+    if "json" in lower and not text:
+        return Body(_json_of_fields(fields), "json", mime, is_rebuilt=True)
+    is_form = _FORM in lower or not text
+    # Scripts post JSON as a form as well, whose only name it would be.
+    if not is_form or text.lstrip().startswith(("{", "[")):
+        with suppress(ValueError):
+            return Body(json_of(text), "json", mime)
+    if is_form:
+        by_text = [list(it) for it in parse_qsl(text, keep_blank_values=True)]
+        pairs = [(it["name"], it.get("value") or "") for it in fields]
+        if not by_text and not all(isinstance(value, str) for _, value in pairs):
+            return Body(lost=_LOST)
+        return Body(by_text or [[*map(unquote, it)] for it in pairs], "form", mime)
+    is_xml = "xml" in lower or text.lstrip().startswith("<")
+    return Body(text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text", mime)
+
+
+def _json_of_fields(fields: Sequence[Mapping[str, Any]]) -> Any:
+    """What JSON was of which a recorder has kept the fields, as chrome-har does: a name that is
+    there twice had a list, and one that is named by their places was one."""
+    by_name: dict[str, list[Any]] = {}
+    for field in fields:
+        by_name.setdefault(field["name"], []).append(field.get("value"))
+    values = [it[0] if len(it) == 1 else it for it in by_name.values()]
+    is_list = [*by_name] == [str(place) for place in range(len(by_name))]
+    return values if is_list else dict(zip(by_name, values, strict=True))
