@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from support.recordings import entry, har
 from tollgate.intake.draft import IntakeError
@@ -333,3 +335,55 @@ def test_half_a_pair_of_surrogates_ends_in_no_trace(tmp_path):
     ]
     path = har(tmp_path / "visit.har", *asked)
     assert str(read_har(load(str(path)), "shop")).encode()
+
+
+LIST = {"rows": [{"id": at, "size": at} for at in range(300)]}
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.sampled_from(["/v/{}/docs", "/café/{}", "/{}", "/uploaded/{}", "/a/b-c/{}"]),
+    ids=st.lists(st.integers(0, 99_999) | st.sampled_from(["de", "news"]), min_size=1),
+    key=st.sampled_from(["id", "code", "Key", "uuid"]),
+    data=st.data(),
+)
+def test_what_is_short_and_common_is_no_id_by_chance(tmp_path, path, ids, key, data):
+    ids += range(1_500)
+    value = data.draw(st.sampled_from([it for it in ids if len(str(it)) < 4 or it in range(1_500)]))
+    rows = {"rows": [{key: it} for it in ids]}
+    asked = steps(
+        draft(tmp_path, entry(f"{OWN}/big", answer=rows), entry(OWN + path.format(value), at_s=1))
+    )
+    assert "extract-jsonpath" not in asked["big"]
+
+
+@pytest.mark.parametrize(
+    ("first", "answer", "then"),
+    [
+        ("/big", {"order": {"id": 7}}, "/orders/{}"),
+        ("/big", {"orderId": 7}, "/order/{}/lines"),
+        ("/big", {"categories": [{"id": 1}, {"id": 7}]}, "/category/{}"),
+        ("/api/v/2/orders?n=5", [{"id": 1}, {"id": 7}], "/api/orders/{}"),
+        ("/countries", [{"code": 7}], "/country/{}"),
+        ("/big", {"page": 7}, "/page/{}"),
+        ("/big", {"lines": [{"id": 7}]}, "/a?line={}"),
+        ("/lines", [{"id": 7}], "/a?lineId={}"),
+        ("/big", {"rows": [{"id": 16493}]}, "/cart/{}"),
+    ],
+)
+def test_a_short_value_is_an_id_where_key_or_path_say_so(tmp_path, first, answer, then):
+    value = 16493 if "16493" in str(answer) else 7
+    found = draft(
+        tmp_path, entry(OWN + first, answer=answer), entry(OWN + then.format(value), at_s=0.1)
+    )
+    assert "${" in found.requests[0]["do"][1]["url"]
+    assert not any("by chance" in it for it in found.remarks)
+
+
+@pytest.mark.parametrize("value", [2, 256])
+def test_what_may_be_an_id_by_chance_is_remarked(tmp_path, value):
+    found = draft(
+        tmp_path, entry(f"{OWN}/big", answer=LIST), entry(f"{OWN}/uploaded/{value}", at_s=0.1)
+    )
+    assert steps(found)["uploaded-id"]["url"] == f"/uploaded/{value}"
+    assert any("uploaded-id" in it and "what big gave" in it for it in found.remarks)

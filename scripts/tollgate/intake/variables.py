@@ -34,6 +34,8 @@ _LONG_WORD = re.compile(rf"[\w.~+/=-]{{{_LONG},}}")
 _SET = re.compile(r"""(?<![\w.-])([\w.-]{1,99})(?:\\*["'])?\s*[:=]\s*\\*(?:"{3}|["'](?!\\*["']))""")
 #: A text of this length in a request was not equal to one in an earlier response by chance.
 _NO_CHANCE = 16
+#: Characters of one that stands in many answers and paths.
+_SHORT = 3
 _CREDENTIALS = ("authorization", "proxy-authorization")
 #: Of headers that say what is sent or wanted: a type may look as opaque as a token.
 _TYPES = ("content-type", "accept")
@@ -120,7 +122,8 @@ class Variables:
     def _put_one(
         self, step: Step, slot: Slot, offered: dict[str, list[tuple[Step, Given]]], sent: set[str]
     ) -> None:
-        places = (it for it in offered.get(slot.value, ()) if _is_meant(it[1], slot))
+        offers = offered.get(slot.value, [])
+        places = (it for it in offers if _is_meant(*it, slot))
         rest = slot.value
         for _, value in self._known(len(rest)):
             rest = rest.replace(value, "")
@@ -128,6 +131,11 @@ class Variables:
             variable = literal.reference(_variable(*place))
             is_plain = quote(slot.value, safe="") == slot.value
             slot.put(variable if is_plain else _encoded(variable, slot.where))
+        elif slot.where == "path" and (ids := [it for it, offer in offers if _is_id(offer)]):
+            self.remarks.append(
+                f"{step.label} sends a short value of its path as it was recorded, for what "
+                f"{ids[0].label} gave may have been the same by chance: check it"
+            )
         elif slot.value and not rest:
             pass  # what is secret in one place is hidden in all others at the end
         elif words := _secret(replace(slot, value=rest)):
@@ -209,15 +217,37 @@ def _is_made(value: str) -> bool:
     return any(it.fullmatch(value) for it in (_UUID, _JWT, _TOKEN, _HEX))
 
 
-def _is_meant(offer: Given, slot: Slot) -> bool:
+def _is_meant(step: Step, offer: Given, slot: Slot) -> bool:
     """Whether a request sends what an answer has given, and not by chance the same."""
     if _is_made(offer.value) or len(offer.value) >= _NO_CHANCE:
         return True
-    name, own, around = _plain(offer.name), _plain(slot.name), _plain(offer.around)
-    singular = {it.removesuffix("s") for it in (name, around) if it}
-    if slot.where == "path":
-        return name.endswith(_IDS) or own.removesuffix("s") in singular - {""}
-    return name == own or (name == "id" and own.removesuffix("id") in {around, *singular})
+    name, own, is_path = _plain(offer.name), _plain(slot.name), slot.where == "path"
+    is_id = _is_id(offer) if is_path else name == "id"
+    if is_path and is_id and not _is_common(offer.value, len(step.given)):
+        return True
+    things = [name] if is_path else []
+    if is_id:
+        # The thing of `{"order": {"id": 7}}`, of `{"orderId": 7}`, and of an answer to `/orders`.
+        words = [it for it in step.message.segments if WORD.fullmatch(it)]
+        things += [_plain(offer.around), *(_plain(it) for it in words[-1:])]
+        things += [name.removesuffix(end) for end in _IDS]
+    is_same = not is_path and name == own
+    own = own if is_path else own.removesuffix("id")
+    return is_same or (own != "" and _singular(own) in map(_singular, things))
+
+
+def _is_id(offer: Given) -> bool:
+    return _plain(offer.name).endswith(_IDS)
+
+
+def _is_common(value: str, count: int) -> bool:
+    """Whether a value may be like one of so many by chance: a word, or a small number."""
+    is_word = value.isalpha() and value.islower()
+    return is_word or len(value) <= _SHORT or (value.isdigit() and 10 ** (len(value) - 1) < count)
+
+
+def _singular(name: str) -> str:
+    return f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
 
 
 def _secret(slot: Slot) -> tuple[str, str] | None:
