@@ -387,3 +387,63 @@ def test_what_may_be_an_id_by_chance_is_remarked(tmp_path, value):
     )
     assert steps(found)["uploaded-id"]["url"] == f"/uploaded/{value}"
     assert any("uploaded-id" in it and "what big gave" in it for it in found.remarks)
+
+
+def parts(found):
+    """Pages, each by its labels, and the pauses between them."""
+    do = found.requests[0]["do"]
+    pages = do if any("transaction" in it for it in do) else [{"do": do}]
+    return [it.get("pause-duration") or [inner["label"] for inner in it["do"]] for it in pages]
+
+
+def timed(url, at_s, ms, wait=1, **more):
+    """An entry with the time and the wait that a recorder has written."""
+    return entry(url, at_s=at_s, **more) | {"time": ms, "timings": {"wait": wait}}
+
+
+@pytest.mark.parametrize("page", ["tab", ""])
+@pytest.mark.parametrize(
+    "navigation", [{"kind": "document"}, {"headers": {"Sec-Fetch-Dest": "document"}}, {}]
+)
+def test_a_navigation_begins_a_page_of_a_tab(tmp_path, page, navigation):
+    shown = {"page": page, "mime": "text/html", **navigation}
+    fetched = {"page": page, "mime": "text/html", "kind": "xhr"}
+    frame = {"page": page, "mime": "text/html", "headers": {"Sec-Fetch-Dest": "iframe"}}
+    found = draft(
+        tmp_path,
+        entry(f"{OWN}/", **shown),
+        entry(f"{OWN}/part", at_s=0.1, **fetched),
+        entry(f"{OWN}/frame", at_s=0.12, **frame),
+        entry(f"{OWN}/old", at_s=0.2, status=302, **shown),
+        entry(f"{OWN}/new", at_s=0.21, **shown),
+        entry(f"{OWN}/list", at_s=0.22, page=page),
+    )
+    assert parts(found) == [["home", "part", "frame"], "60ms", ["old", "new", "list"]]
+
+
+def test_a_time_that_is_the_download_alone_makes_no_pause(tmp_path):
+    found = draft(
+        tmp_path,
+        timed(f"{OWN}/", 0, 2, wait=-1, mime="text/html"),
+        timed(f"{OWN}/slow", 0.1, 2, wait=-1),
+        timed(f"{OWN}/next", 4, -1, wait=-1),
+        timed(f"{OWN}/list", 9, 20),
+        timed(f"{OWN}/cart", 9.5, 20),
+        timed(f"{OWN}/pay", 12, 20),
+    )
+    assert parts(found) == [["home", "slow", "next", "list", "cart"], "1000ms", ["pay"]]
+    assert any("download alone" in it for it in found.remarks)
+
+
+@pytest.mark.parametrize("wait", [-1, 0, None])
+@pytest.mark.parametrize("kind", ["image", "font", ""])
+def test_what_a_cached_picture_took_eats_no_pause(tmp_path, wait, kind):
+    found = draft(
+        tmp_path,
+        timed(f"{OWN}/", 0, 20, mime="text/html"),
+        timed(f"{OWN}/a.png", 0.02, 5_000, wait=wait, mime="image/png", kind=kind),
+        timed(f"{OWN}/pay", 3, 20),
+        with_static=True,
+    )
+    assert parts(found) == [["home", "a-png"], "1000ms", ["pay"]]
+    assert found.remarks == ("pauses of up to 3 s are written as 1 s",)

@@ -195,15 +195,18 @@ def _visit(
     parts: list[list[tuple[Entry, Step]]] = []
     do: list[dict[str, Any]] = []
     pauses: dict[int, float] = {}
-    until_s = entries[0].began_s
+    until_s: float | None = None
     for entry, step in zip(entries, steps, strict=True):
-        gap_s = entry.began_s - until_s
-        if not parts or entry.page != parts[-1][-1][0].page or gap_s >= PAUSE_S:
+        gap_s = 0.0 if until_s is None else entry.began_s - until_s
+        if not parts or _begins_page(parts[-1][-1][0], entry) or gap_s >= PAUSE_S:
             if gap_s > 0.05:
                 pauses[len(parts)] = gap_s
             parts.append([])
         parts[-1].append((entry, step))
-        until_s = max(until_s, entry.ended_s)
+        ended_s = entry.ended_s
+        until_s = None if ended_s is None else max(ended_s, until_s or ended_s)
+    if any(it.ended_s is None for it in entries):
+        remarks.append("no pause is known behind an answer of which it has the download alone")
     for place, part in enumerate(parts):
         if place in pauses:
             ms = round(1000 * min(pauses[place], LONGEST_PAUSE_S))
@@ -214,6 +217,10 @@ def _visit(
     if longest := [it for it in pauses.values() if it >= LONGEST_PAUSE_S + 0.5]:
         remarks.append(f"pauses of up to {max(longest):.0f} s are written as {LONGEST_PAUSE_S:g} s")
     return {"transaction": f"visit-{name}", "do": do}
+
+
+def _begins_page(before: Entry, entry: Entry) -> bool:
+    return before.page != entry.page or (entry.is_page and not before.is_redirect)
 
 
 def _request(entry: Entry, step: Step) -> dict[str, Any]:

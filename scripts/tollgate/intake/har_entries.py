@@ -96,7 +96,8 @@ class Entry:
     page: str
     kind: str
     began_s: float
-    ended_s: float
+    took_s: float | None
+    """Until the end of the answer; None if the recording has the download alone."""
 
     @property
     def host(self) -> str:
@@ -126,9 +127,21 @@ class Entry:
         return bool(_STATIC_MIMES.fullmatch(self.mime) or _STATIC_FILES.fullmatch(path))
 
     @property
+    def ended_s(self) -> float | None:
+        """When what comes next could begin; None if that is not known. Nothing waits for a picture,
+        or for what the browser had already: recorders give such seconds."""
+        is_cached = self.is_static and self.took_s is None
+        if is_cached or re.match("image|font|media|video|audio", self.kind or self.mime):
+            return self.began_s
+        return None if self.took_s is None else self.began_s + self.took_s
+
+    @property
     def is_page(self) -> bool:
+        """Whether the browser went to it, which it does not for a frame or what a script gets."""
+        if destination := self.header("sec-fetch-dest"):
+            return destination == ["document"]
         is_html = self.mime.startswith("text/html") and self.request["method"] == "GET"
-        return is_html or self.kind == "document"
+        return self.kind == "document" or (is_html and not self.kind)
 
     @property
     def is_redirect(self) -> bool:
@@ -208,11 +221,13 @@ def _entry(log: Any) -> Entry:
     log = _LOG.validate_python(log)
     began = log["startedDateTime"]
     began_s = began.replace(tzinfo=began.tzinfo or timezone.utc).timestamp()
-    ended_s = began_s + max(0.0, float(log.get("time") or 0)) / 1000
+    wait = (log.get("timings") or {}).get("wait", 0)
+    is_whole = isinstance(wait, int | float) and wait >= 0
+    took_s = max(0.0, log.get("time") or 0) / 1000 if is_whole else None
     page, kind = (str(log.get(name) or "") for name in ("pageref", "_resourceType"))
     for message in (log["request"], log["response"]):
         # JSON has no `undefined`: axios sends no header that has this value.
         headers = message.get("headers") or []
         message["headers"] = [it for it in headers if it.get("value") is not None]
     log["request"]["method"] = log["request"]["method"].upper()
-    return Entry(log["request"], log["response"], page, kind, began_s, ended_s)
+    return Entry(log["request"], log["response"], page, kind, began_s, took_s)
