@@ -293,6 +293,24 @@ def test_json_that_was_recorded_in_fields_is_sent_as_json(tmp_path, fields, body
     assert any("post-in sends JSON that the recording has in fields" in it for it in found.remarks)
 
 
+def test_json_in_fields_that_has_the_length_that_was_sent_is_no_guess(tmp_path):
+    params = [{"name": "user", "value": "ann"}, {"name": "n", "value": 5}]
+    post = {"mimeType": "application/json", "params": params}
+    assert draft(tmp_path, sent(post, size=20)).remarks == ()
+
+
+@pytest.mark.parametrize(("size", "value"), [(12, "100%25 x"), (-1, "100% x")])
+def test_a_field_of_a_form_is_decoded_once(tmp_path, size, value):
+    post = {"params": [{"name": "c", "value": "100%25 x"}]}
+    (found,) = draft(tmp_path, sent(post, size=size)).requests
+    assert found["body"] == {"c": value}
+
+
+def test_the_icon_of_a_page_is_a_static_file(tmp_path):
+    told = left(tmp_path, entry(f"{OWN}/favicon.ico", at_s=1, kind="other"))
+    assert told == "left out: 1 of static files: ico (1)"
+
+
 def test_other_hosts_have_their_ports(tmp_path):
     told = left(tmp_path, entry("https://u:pw@shop.example:8443/", at_s=1))
     assert told == "left out: 1 to other hosts: shop.example:8443 (1)"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from tollgate.intake.notation import json_of
 
@@ -33,7 +34,7 @@ class Body:
     lost: str = ""
     """Why it can't be sent."""
     is_rebuilt: bool = False
-    """Whether it is JSON of which the recording has the fields alone."""
+    """Whether it is JSON of which the recording has fields, which may have been another."""
 
 
 def text_of(part: Mapping[str, Any]) -> str:
@@ -61,7 +62,8 @@ def body_of(request: Mapping[str, Any], headers: Mapping[str, str]) -> Body:
     is_packed = headers.get("content-encoding", "identity").lower() != "identity"
     if is_packed or "\ufffd" in text:
         return Body(lost=_LOST)
-    body = _parsed(mime, text, fields)
+    sizes = (headers.get("content-length"), str(request.get("bodySize")))
+    body = _parsed(mime, text, fields, sizes)
     size = str(len(text.encode("utf-8", "replace")))
     # What has a form of its own may have been written anew, as without what was secret.
     if body.kind == "text" and headers.get("content-length", size) != size:
@@ -79,10 +81,16 @@ def _had_body(request: Mapping[str, Any], headers: Mapping[str, str], mime: str)
     return request["method"].upper() in _WITH_BODY and mime != ""
 
 
-def _parsed(mime: str, text: str, fields: Sequence[Mapping[str, Any]]) -> Body:
+def _parsed(
+    mime: str, text: str, fields: Sequence[Mapping[str, Any]], sizes: Collection[str | None]
+) -> Body:
+    """sizes: of what was sent, as the recording has them."""
     lower = mime.lower()
     if "json" in lower and not text:
-        return Body(_json_of_fields(fields), "json", mime, is_rebuilt=True)
+        value = _json_of_fields(fields)
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        is_rebuilt = str(len(compact.encode("utf-8", "replace"))) not in sizes
+        return Body(value, "json", mime, is_rebuilt=is_rebuilt)
     is_form = _FORM in lower or not text
     # Scripts post JSON as a form as well, whose only name it would be.
     if not is_form or text.lstrip().startswith(("{", "[")):
@@ -93,7 +101,9 @@ def _parsed(mime: str, text: str, fields: Sequence[Mapping[str, Any]]) -> Body:
         pairs = [(it["name"], it.get("value") or "") for it in fields]
         if not by_text and not all(isinstance(value, str) for _, value in pairs):
             return Body(lost=_LOST)
-        return Body(by_text or [[*map(unquote, it)] for it in pairs], "form", mime)
+        # chrome-har has decoded them, others have not.
+        decode = str if str(len(urlencode(pairs))) in sizes else unquote
+        return Body(by_text or [[*map(decode, it)] for it in pairs], "form", mime)
     is_xml = "xml" in lower or text.lstrip().startswith("<")
     return Body(text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text", mime)
 

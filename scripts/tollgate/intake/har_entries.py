@@ -121,7 +121,7 @@ class Entry:
 
     @property
     def is_static(self) -> bool:
-        if self.kind:
+        if self.kind not in ("", "other"):  # as Chrome calls the icon of a page
             return self.kind in _STATIC_TYPES
         path = urlsplit(self.request["url"]).path.lower()
         return bool(_STATIC_MIMES.fullmatch(self.mime) or _STATIC_FILES.fullmatch(path))
