@@ -71,3 +71,59 @@ def test_a_secret_is_asked_with_where_the_environment_has_it_and_said_nowhere(dr
     assert wrong.remarks == (
         "left out 'GET /closed': GET /closed?k=${__urlencode(${__P(SHOP_KEY)})} answers 403",
     )
+
+
+class _Strict(Handler):
+    """Knows the items 7 and 8 and the users 1 to 3, and takes no other number."""
+
+    def respond(self):
+        kind, number = self.path.split("/")[1:3]
+        taken = {"items": ("7", "8"), "users": ("1", "2", "3")}[kind]
+        self.answer(200 if number in taken else self.server.refuses)
+
+
+@pytest.mark.parametrize("refuses", [400, 404, 410, 422])
+def test_a_label_whose_first_row_is_refused_keeps_the_rows_that_are_not(draft, refuses):
+    item, user = (parameter(it, "path", {"type": "integer"}, required=True) for it in ("i", "u"))
+    paths = {"/items/{i}": {"get": operation(item)}, "/users/{u}": {"get": operation(user)}}
+    with serving(_Strict, refuses=refuses) as server:
+        found = tried(draft(paths), f"http://127.0.0.1:{server.server_port}", {})
+    assert [*by_label(found)] == ["GET /items/{i}", "GET /users/{u}"]
+    assert found.data == {"i": ("7", "8", "7"), "u": ("1", "2", "3")}
+    assert [it.partition(":")[0] for it in found.remarks] == [
+        "2 of 20 rows of data are kept for 'GET /items/{i}'",
+        "3 of 20 rows of data are kept for 'GET /users/{u}'",
+    ]
+
+
+class _Pairs(Handler):
+    def respond(self):
+        self.answer(200 if self.path in ("/a/2", "/a/3", "/b/2/2", "/c/3") else 404)
+
+
+def test_columns_that_a_request_has_together_keep_the_same_rows(draft):
+    a, b = (parameter(it, "path", {"type": "integer"}, required=True) for it in ("a", "b"))
+    paths = {
+        "/a/{a}": {"get": operation(a)},
+        "/b/{a}/{b}": {"get": operation(a, b)},
+        "/c/{b}": {"get": operation(b)},
+    }
+    with serving(_Pairs) as server:
+        found = tried(draft(paths), f"http://127.0.0.1:{server.server_port}", {})
+    assert found.data == {"a": ("2",), "b": ("2",)}
+    assert found.remarks[-1] == "left out 'GET /c/{b}': GET /c/2 answers 404"
+
+
+class _Moody(Handler):
+    def respond(self):
+        with self.server.lock:
+            self.server.asked.append(self.path)
+        self.answer(500)
+
+
+def test_a_service_that_fails_is_not_asked_for_more_rows(draft):
+    item = parameter("id", "path", {"type": "integer"}, required=True)
+    found = draft({"/items/{id}": {"get": operation(item)}})
+    with serving(_Moody, asked=[]) as server, pytest.raises(IntakeError, match="answers none"):
+        tried(found, f"http://127.0.0.1:{server.server_port}", {})
+    assert server.asked == ["/items/1"]

@@ -8,7 +8,8 @@ import signal
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from typing import Any
 from urllib.parse import quote
 
@@ -26,18 +27,19 @@ _TIMEOUT_S = 5
 _READING = ("GET", "HEAD")
 #: Bytes of an answer that are looked at.
 _LONGEST = 64 * 1024 * 1024
-#: The status of what a service does not know.
-_UNKNOWN = 404
+#: Statuses by which services refuse the values of a row, and may take those of another one.
+_OF_VALUES = (400, 404, 410, 422)
 #: What refers to a secret, and how; in a URL it is encoded.
 _USED = re.compile(rf"\$\{{__P\((\w+?)(?:{AS_JSON})?\)\}}")
 _SECRET = re.compile(r"(\$\{__urlencode\()?\$\{__P\((\w+)\)\}(?(1)\)\})")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _PART = re.compile(rf"{_SECRET.pattern}|\$\{{(\w+)\}}|\$\{{__char\((\d+)\)\}}|\\(\\)")
 
 
 def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     """The draft without the labels that the service at a URL answers otherwise than they say, and
-    without the rows of data of which it knows nothing, with remarks on them. Only methods that read
-    are asked, with the first, a middle and the last row, or with all where one is not known.
+    without the rows of data that it refuses, with remarks on them. Only methods that read are asked,
+    with the first, a middle and the last row, or with all where one is refused.
     environment: what holds secrets; without one a request is kept as it is. Raises IntakeError
     where nothing answers, or nothing is left."""
     trial = _Trial(draft, url, environment)
@@ -48,14 +50,14 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
-    columns = ((name, it) for name, it in draft.data.items() if f"${{{name}}}" in texts)
+    columns = {name: it for name, it in draft.data.items() if f"${{{name}}}" in texts}
     used = {*_USED.findall(texts)}
     labels = {it.get("label") for it in kept}
     probes = [it for it in draft.probes if it["schema"] in labels and trial.matches(it)]
     return replace(
         draft,
         requests=tuple(kept),
-        data={name: tuple(column[row] for row in trial.rows) for name, column in columns},
+        data=trial.kept_of(columns),
         secrets={name: it for name, it in draft.secrets.items() if name in used},
         probes=tuple(probes),
         answers={it["schema"]: draft.answers[it["schema"]] for it in probes},
@@ -63,13 +65,38 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     )
 
 
-class _Trial:
-    """rows: the numbers of those of the data that are right for all that was asked."""
+@dataclass
+class _Rows:
+    """The rows of columns that requests share, by themselves or through others."""
 
+    columns: set[str]
+    numbers: list[int]
+    """Of those that every label takes that was asked."""
+
+
+class _Trial:
     def __init__(self, draft: Draft, url: str, environment: Mapping[str, str]) -> None:
         self._draft, self._url, self._environment = draft, url, environment
-        self.rows = [*range(max(map(len, draft.data.values()), default=1))]
+        self._rows = {name: _Rows({name}, [*range(len(it))]) for name, it in draft.data.items()}
+        for request in draft.requests:
+            shared = [self._rows[name] for name in self._columns_of(request)]
+            columns = {name for rows in shared for name in rows.columns}
+            self._rows |= dict.fromkeys(
+                columns, _Rows(columns, shared[0].numbers if shared else [])
+            )
         self.remarks: list[str] = []
+
+    def _columns_of(self, request: Mapping[str, Any]) -> list[str]:
+        return [it for it in _VARIABLE.findall(str(request)) if it in self._draft.data]
+
+    def kept_of(self, columns: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Columns with the rows that are kept, repeated until all are as long as the longest."""
+        numbers = {name: self._rows[name].numbers for name in columns}
+        size = max(map(len, numbers.values()), default=0)
+        return {
+            name: tuple(column[number] for number in islice(cycle(numbers[name]), size))
+            for name, column in columns.items()
+        }
 
     def is_right(self, request: Mapping[str, Any]) -> bool:
         """Whether the service answers as a request says, or it can't be asked."""
@@ -80,25 +107,29 @@ class _Trial:
         reads = request.get("method", "GET") in _READING
         if not is_whole or not reads or not all(secrets.values()):
             return True
-        first, middle, last = self.rows[0], self.rows[len(self.rows) // 2], self.rows[-1]
-        for row in dict.fromkeys((first, middle, last)):
+        columns = self._columns_of(request)
+        rows = self._rows[columns[0]] if columns else _Rows(set(), [0])
+        numbers = rows.numbers
+        for row in dict.fromkeys((numbers[0], numbers[len(numbers) // 2], numbers[-1])):
             status, problem = self._problem(request, row, secrets)
-            if problem and (status != _UNKNOWN or row == first):
+            if not problem:
+                continue
+            others = numbers if rows.columns and status in _OF_VALUES else ()
+            taken = [it for it in others if not self._problem(request, it, secrets)[1]]
+            if not taken:
                 self.remarks.append(f"left out {request['label']!r}: {problem}")
                 return False
-            if problem:
-                before = len(self.rows)
-                self.rows = [it for it in self.rows if not self._problem(request, it, secrets)[1]]
-                shown = f"{len(self.rows)} of {before} rows of data are kept"
-                self.remarks.append(f"{shown} for {request['label']!r}: {problem}")
-                break
+            rows.numbers = taken
+            shown = f"{len(taken)} of {len(numbers)} rows of data are kept"
+            self.remarks.append(f"{shown} for {request['label']!r}: {problem}")
+            return True
         return True
 
     def _problem(
         self, request: Mapping[str, Any], row: int, secrets: Mapping[str, str]
     ) -> tuple[int, str]:
         """(status, what is wrong with the answer or nothing)."""
-        data = {name: it[row] for name, it in self._draft.data.items()}
+        data = {name: it[row] for name, it in self._draft.data.items() if row < len(it)}
         values, method = {**data, **secrets}, request.get("method", "GET")
         texts = request.get("headers", {}).items()
         headers = {name: _filled(str(it), values) for name, it in texts}
