@@ -7,8 +7,8 @@ import pytest
 
 from support.openapi_documents import by_label, operation, parameter
 from tollgate.base import json_schema
+from tollgate.intake.dialect import as_json_schema
 from tollgate.intake.draft import IntakeError
-from tollgate.intake.openapi_answers import as_json_schema
 from tollgate.intake.values import ROWS, Budget, Draws, drawn
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from support.openapi_documents import ITEM, by_label, operation, parameter
 from tollgate.base import json_schema
+from tollgate.intake.dialect import as_json_schema
 from tollgate.intake.draft import IntakeError
 from tollgate.intake.notation import parsed
 from tollgate.intake.openapi import read_openapi
-from tollgate.intake.openapi_answers import as_json_schema
 from tollgate.intake.source import load
 
 REF = "#/components/schemas/{}".format

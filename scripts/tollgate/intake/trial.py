@@ -38,10 +38,10 @@ _PART = re.compile(rf"{_SECRET.pattern}|\$\{{(\w+)\}}|\$\{{__char\((\d+)\)\}}|\\
 
 def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     """The draft without the labels that the service at a URL answers otherwise than they say, and
-    without the rows of data that it refuses, with remarks on them. Only methods that read are asked,
-    with the first, a middle and the last row, or with all where one is refused.
-    environment: what holds secrets; without one a request is kept as it is. Raises IntakeError
-    where nothing answers, or nothing is left."""
+    without the rows of data that it refuses, with remarks on them. Only methods that read are
+    asked, with the first, a middle and the last row, or with all where one is refused. environment:
+    what holds secrets; without one a request is kept as it is. Raises IntakeError where nothing
+    answers, or nothing is left."""
     trial = _Trial(draft, url, environment)
     kept = [it for it in draft.requests if trial.is_right(it)]
     if not kept:

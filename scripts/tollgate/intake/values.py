@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from tollgate.base.time_limit import within
+from tollgate.intake.dialect import MEANT
 from tollgate.intake.notation import as_list, as_mapping
 
 #: Of a column; fewer than 20 make a load that a cache answers.
@@ -26,11 +27,6 @@ _MATCHED_S = 0.2
 #: Nested schemas are drawn this deep; what is recursive ends there.
 _DEEPEST = 6
 _TEXT = "abcdefghijklmnopqrstuvwxyz"
-#: What is often written in place of a type, and the type of JSON that it means.
-MEANT = {
-    **{"int": "integer", "long": "integer", "float": "number", "double": "number"},
-    "bool": "boolean",
-}
 #: By format, of the n-th value from 1. Bytes are those of text.
 _FORMATS: Mapping[str, Callable[[int, Random], str]] = {
     "date": lambda n, _: f"2026-01-{n % 28 + 1:02}",
