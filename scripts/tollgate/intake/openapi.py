@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.compare.model import ALL_LABELS
-from tollgate.intake import literal, values
+from tollgate.intake import literal, styles, values
 from tollgate.intake.document import Document, Operation
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.notation import as_list, as_mapping
@@ -227,10 +227,11 @@ def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None:
     """A parameter of a path, a query or a header."""
-    place, name = parameter.get("in"), str(parameter.get("name"))
+    place, name = str(parameter.get("in")), str(parameter.get("name"))
+    is_query = place in ("query", "querystring")
     schema = _schema_of(parameter)
     is_required = parameter.get("required") or place == "path"
-    if place not in ("path", "query", "header"):
+    if not is_query and place not in ("path", "header"):
         if place == "cookie" and is_required:
             reading.remarks.append(f"{parts.path} needs the cookie {name!r}: add it to its headers")
         return
@@ -242,19 +243,29 @@ def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None
     drawn = values.column(parameter, schema, values.Draws.of(name, reading.budget))
     if drawn.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
-        _put(parts, place, name, reference if place == "header" else literal.in_url(reference), "")
+        encoded = reference if place == "header" else literal.in_url(reference)
+        parts.first[encoded] = ""
+        _put(parts, place, name, f"{quote(name)}={encoded}" if is_query else encoded)
         parts.has_secret = True
         return
     if not is_required and (drawn.is_guess or place == "header"):
         return
-    texts = tuple(_text(it, place != "header") for it in drawn.values)
+    if is_query:
+        template, texts = _in_query(
+            name, [styles.query_pairs(parameter, it) for it in drawn.values]
+        )
+    else:
+        template = "{}"
+        texts = tuple(styles.in_path_or_header(parameter, it) for it in drawn.values)
     reading.budget.spend(sum(map(len, texts)) // 10)
     variable = _variable(reading, name, texts)
     if drawn.is_guess:
         parts.guesses.append(variable)
         if not values.allows(schema, drawn.values[0]):
             reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
-    _put(parts, place, name, literal.reference(variable), texts[0])
+    reference = literal.reference(variable)
+    parts.first[reference] = texts[0]
+    _put(parts, place, name, template.format(reference))
 
 
 def _is_name(reading: _Reading, parts: _Parts, place: str, name: str) -> bool:
@@ -265,15 +276,23 @@ def _is_name(reading: _Reading, parts: _Parts, place: str, name: str) -> bool:
     return False
 
 
-def _put(parts: _Parts, place: str, name: str, reference: str, value: str) -> None:
-    """A variable in its place. value: its first one."""
-    parts.first[reference] = value
+def _in_query(name: str, rows: list[list[tuple[str, str]]]) -> tuple[str, tuple[str, ...]]:
+    """(the part of a query with {} for a column, the column). It holds values where each row is one
+    pair of the parameter's own name, else whole pairs, for rows may have any number of them."""
+    if all([key for key, _ in row] == [quote(name)] for row in rows):
+        return f"{quote(name)}={{}}", tuple(row[0][1] for row in rows)
+    pairs = ([f"{key}={value}" if key else value for key, value in row] for row in rows)
+    return "{}", tuple(map("&".join, pairs))
+
+
+def _put(parts: _Parts, place: str, name: str, text: str) -> None:
+    """A variable in its place."""
     if place == "path":
-        parts.path = parts.path.replace(f"{{{name}}}", reference)
-    elif place == "query":
-        parts.query.append(f"{quote(name)}={reference}")
+        parts.path = parts.path.replace(f"{{{name}}}", text)
+    elif place == "header":
+        parts.headers[name] = text
     else:
-        parts.headers[name] = reference
+        parts.query.append(text)
 
 
 def _secret(reading: _Reading, name: str, words: str) -> str:
@@ -290,15 +309,6 @@ def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
     name = unique(stem, lambda other: reading.columns.get(other, texts) != texts)
     reading.columns[name] = texts
     return name
-
-
-def _text(value: object, in_url: bool) -> str:
-    """A value as it is sent. Of a list its first item: each item has a name of its own."""
-    if isinstance(value, list):
-        value = value[0] if value else ""
-    if isinstance(value, bool | dict):
-        value = json.dumps(value)
-    return quote(str(value), safe="") if in_url else str(value)
 
 
 #: In place of a body that can't be made.

@@ -102,14 +102,12 @@ def examples_of(described: Mapping[str, Any], schema: Mapping[str, Any]) -> list
 
 
 def column(described: Mapping[str, Any], schema: Mapping[str, Any], draws: Draws) -> Drawn:
-    """As many values of a parameter as a data file has rows; of a list, those of one item."""
-    is_list = _kind(schema) == "array" and isinstance(schema.get("items"), Mapping)
-    if is_list and not examples_of(described, {}):
-        return column(described, schema["items"], draws)
+    """As many values of a parameter as a data file has rows."""
     if examples := examples_of(described, schema):
         return Drawn(tuple(examples[n % len(examples)] for n in range(ROWS)), False)
     name = str(described.get("name", "text"))
-    return Drawn(tuple(drawn(schema, draws, n + 1, name) for n in range(ROWS)), True)
+    is_guess = _kind(schema) != "array" or not examples_of({}, as_mapping(schema.get("items")))
+    return Drawn(tuple(drawn(schema, draws, n + 1, name) for n in range(ROWS)), is_guess)
 
 
 def drawn(
