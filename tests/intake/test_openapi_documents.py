@@ -81,7 +81,7 @@ def test_the_first_server_says_where_the_service_answers(draft, servers, url, pa
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("openapi: 4.0.0\npaths: {}", "is of version '4.0.0'"),
+        ("openapi: 4.0.0\npaths: {}", "is of version '4.0.0': OpenAPI 3.0 to 3.2 and Swagger 2.0"),
         ("openapi: 3.0.0", "has no `paths`"),
         ("openapi: 3.0.0\npaths: {/a: {post: {}}}", "no operation that only reads: name others"),
         (
@@ -240,3 +240,44 @@ def test_what_is_nested_without_an_end_is_cut_off(draft):
     paths = {"/items": {"get": operation(schema={"$ref": "#/components/schemas/a"})}}
     found = draft(paths, components={"schemas": {**schemas, "Item": item}})
     assert json_schema.mismatch(found.answers["GET /items"], '{"a": {"b": {}}}') == ""
+
+
+OPENAPI_3_2 = """
+openapi: 3.2.0
+$self: https://shop.example/openapi
+info: {title: shop, version: "1"}
+paths:
+  /books:
+    get:
+      parameters:
+      - name: q
+        in: querystring
+        content:
+          application/x-www-form-urlencoded:
+            schema: {type: object, properties: {page: {type: integer}, word: {type: string}}}
+            examples: {a: {dataValue: {page: 2, word: a b}}}
+      responses:
+        200:
+          description: fine
+          content:
+            application/json:
+              $ref: https://shop.example/openapi#/components/mediaTypes/Books
+    query: {responses: {200: {description: fine}}}
+    additionalOperations:
+      COPY: {operationId: copy, responses: {201: {description: fine}}}
+components:
+  mediaTypes: {Books: {schema: {type: array}}}
+"""
+
+
+def test_a_document_of_openapi_3_2_is_read(tmp_path):
+    path = tmp_path / "openapi.yaml"
+    path.write_text(OPENAPI_3_2)
+    found = _read(path, ("copy",))
+    assert [(it["label"], it["url"]) for it in found.requests] == [("GET /books", "/books?${q}")]
+    assert set(found.data["q"]) == {"page=2&word=a%20b"}
+    assert found.answers == {"GET /books": {"type": "array"}}
+    assert found.remarks == (
+        "left out QUERY /books: requests have no such method",
+        "left out COPY /books: requests have no such method",
+    )

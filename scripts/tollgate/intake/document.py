@@ -15,6 +15,7 @@ from openapi_spec_validator import (
     OpenAPIV2SpecValidator,
     OpenAPIV30SpecValidator,
     OpenAPIV31SpecValidator,
+    OpenAPIV32SpecValidator,
 )
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
@@ -27,11 +28,13 @@ from tollgate.intake.notation import DEEPEST, as_list, as_mapping, parsed, size_
 from tollgate.intake.reach import LARGEST, text_beside
 from tollgate.intake.source import Source
 
+#: That requests of a service may have.
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 _VALIDATORS = {
     "2.0": OpenAPIV2SpecValidator,
     "3.0": OpenAPIV30SpecValidator,
     "3.1": OpenAPIV31SpecValidator,
+    "3.2": OpenAPIV32SpecValidator,
 }
 #: References within references that are put in place; what is recursive ends there.
 _DEEPEST = 12
@@ -81,7 +84,8 @@ class Document:
         self.source = source
         self.root = source.parsed
         self._left_in_all, self._left = _MOST_IN_ALL, _MOST
-        self._others: dict[str, Any] = {}
+        # By `$self` of 3.2 a document names itself; what stands beside it is where it was read.
+        self._others = {str(self.root.get("$self")): self.root}
         self._others_size, self._others_until = 0, 0.0
         self.version = self._version()
         if not as_mapping(self.root.get("paths")):
@@ -97,8 +101,8 @@ class Document:
         version = ".".join(stated.split(".")[:2])
         if version not in _VALIDATORS:
             raise IntakeError(
-                f"{self.source.name} is of version {stated!r}: OpenAPI 3.0 and 3.1 and Swagger 2.0 "
-                "can be read"
+                f"{self.source.name} is of version {stated!r}: OpenAPI 3.0 to 3.2 and Swagger "
+                "2.0 can be read"
             )
         return version
 
@@ -126,12 +130,14 @@ class Document:
     def operations(self) -> Iterator[Operation]:
         """All of them, in its order, with references as they are."""
         count = 0
-        for path, named in self.root["paths"].items():
+        for path, place in self.root["paths"].items():
             if not str(path).startswith("/"):
                 continue
-            item, resolver = self._followed(named, self._resolver, f"paths.{path[:_LONGEST_PATH]}")
-            for method in METHODS if isinstance(item, Mapping) else ():
-                described, at = self._followed(item.get(method), resolver, f"paths.{path}")
+            item, resolver = self._followed(place, self._resolver, f"paths.{path[:_LONGEST_PATH]}")
+            named = {method: as_mapping(item).get(method) for method in (*METHODS, "query")}
+            named |= as_mapping(as_mapping(item).get("additionalOperations"))
+            for method, operation in named.items():
+                described, at = self._followed(operation, resolver, f"paths.{path}")
                 if isinstance(described, Mapping):
                     count += 1
                     self._check_size(count, path)

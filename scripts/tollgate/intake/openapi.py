@@ -12,7 +12,7 @@ from urllib.parse import quote
 from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.compare.model import ALL_LABELS
 from tollgate.intake import literal, styles, values
-from tollgate.intake.document import Document, Operation
+from tollgate.intake.document import METHODS, Document, Operation
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.notation import as_list, as_mapping
 from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
@@ -128,7 +128,9 @@ def _chosen(
     for operation in operations:
         names = {operation.text, str(operation.described.get("operationId") or operation.text)}
         unknown -= names
-        if operation.method in READING or names & set(named):
+        if operation.method.lower() not in METHODS:
+            reading.remarks.append(f"left out {operation.text}: requests have no such method")
+        elif operation.method in READING or names & set(named):
             chosen.append(operation)
         elif operation.method != "OPTIONS":
             left.append(operation)
@@ -218,18 +220,19 @@ def _is_label(slug: str) -> bool:
     return bool(re.search("[a-z]", slug)) and slug not in TAKEN
 
 
-def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Swagger's parameters are schemas themselves."""
-    if content := as_mapping(parameter.get("content")):
-        parameter = as_mapping(next(iter(content.values())))
-    return as_mapping(parameter.get("schema", parameter))
+def _described(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the schema and the examples of its media type, if it has one."""
+    media = as_mapping(parameter.get("content")).values()
+    return {**as_mapping(next(iter(media), None)), **parameter}
 
 
 def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None:
     """A parameter of a path, a query or a header."""
     place, name = str(parameter.get("in")), str(parameter.get("name"))
     is_query = place in ("query", "querystring")
-    schema = _schema_of(parameter)
+    described = _described(parameter)
+    # Swagger's parameters are schemas themselves.
+    schema = as_mapping(described.get("schema", described))
     is_required = parameter.get("required") or place == "path"
     if not is_query and place not in ("path", "header"):
         if place == "cookie" and is_required:
@@ -240,7 +243,7 @@ def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None
     if place == "header" and is_required and not _is_name(reading, parts, place, name):
         return
     # By its name: the same parameter of two operations has the same values.
-    drawn = values.column(parameter, schema, values.Draws.of(name, reading.budget))
+    drawn = values.column(described, schema, values.Draws.of(name, reading.budget))
     if drawn.is_guess and is_required and is_secret(name):
         reference = _secret(reading, name, f"the parameter {name!r}")
         encoded = reference if place == "header" else literal.in_url(reference)

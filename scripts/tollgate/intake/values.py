@@ -90,7 +90,9 @@ def examples_of(described: Mapping[str, Any], schema: Mapping[str, Any]) -> list
         examples = source.get("examples")
         if isinstance(examples, Mapping):
             named = map(as_mapping, examples.values())
-            examples = [example["value"] for example in named if "value" in example]
+            # By `dataValue` since OpenAPI 3.2.
+            values = [it.get("value", it.get("dataValue")) for it in named]
+            examples = [it for it in values if it is not None]
         if isinstance(examples, list) and examples:
             return examples
         for key in ("x-example", "const"):
