@@ -19,13 +19,21 @@ def mismatch(schema: Any, body: str) -> str:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return "it is no JSON"
+    return problem_of(schema, value)
+
+
+def problem_of(schema: Any, value: Any, seconds: float = _CHECKED_S, is_sent: bool = False) -> str:
+    """The same of a value of JSON. is_sent: `format` counts as well, as it does for many a service.
+    An answer's is what the service makes it."""
     import jsonschema  # takes half a second, and most runs validate nothing
     from referencing import Registry
 
     try:
         # A registry of its own, for jsonschema's fetches what a schema refers to.
-        validator = jsonschema.Draft202012Validator(schema, registry=Registry())
-        with within(_CHECKED_S):
+        rules = jsonschema.Draft202012Validator
+        formats = rules.FORMAT_CHECKER if is_sent else None
+        validator = rules(schema, registry=Registry(), format_checker=formats)
+        with within(seconds):
             errors = sorted(
                 validator.iter_errors(value), key=lambda error: len(error.absolute_path)
             )

@@ -23,15 +23,15 @@ _LONGEST_PATTERN = 10_000
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
-def as_json_schema(schema: Any) -> Any:
+def as_json_schema(schema: Any, is_sent: bool = False) -> Any:
     """A schema of OpenAPI 3.0 or Swagger 2 in the words of JSON Schema, as one of 3.1 is; without
-    what answers do not have, and without what can't be checked."""
+    what answers, or requests, do not have, and of answers without what can't be checked."""
     if isinstance(schema, list):
-        return [as_json_schema(it) for it in schema]
+        return [as_json_schema(it, is_sent) for it in schema]
     if not isinstance(schema, Mapping):
         return schema
-    schema = _without_sent(schema)
-    words = {key: _below(key, it) for key, it in schema.items() if key not in _NOT_OF_JSON}
+    schema = _without(schema, "readOnly" if is_sent else "writeOnly")
+    words = {key: _below(key, it, is_sent) for key, it in schema.items() if key not in _NOT_OF_JSON}
     for key, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(words.get(key), bool):
             is_exclusive = words.pop(key)
@@ -39,7 +39,7 @@ def as_json_schema(schema: Any) -> Any:
                 words[key] = words.pop(bound)
     if "type" in words:
         words["type"] = _type(words["type"])
-    if not _compiles(str(words.get("pattern", ""))):
+    if not is_sent and not _compiles(str(words.get("pattern", ""))):
         words["pattern"] = None
     # A word without a value says nothing, but for one of these.
     words = {key: it for key, it in words.items() if it is not None or key in _AS_IT_IS}
@@ -48,26 +48,26 @@ def as_json_schema(schema: Any) -> Any:
     return words
 
 
-def _without_sent(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the properties that requests alone have, such as a password."""
+def _without(schema: Mapping[str, Any], word: str) -> Mapping[str, Any]:
+    """Without the properties of which a word is true, such as `writeOnly` of a password."""
     properties = as_mapping(schema.get("properties"))
-    sent = [name for name, it in properties.items() if as_mapping(it).get("writeOnly") is True]
-    if not sent:
+    others = [name for name, it in properties.items() if as_mapping(it).get(word) is True]
+    if not others:
         return schema
-    left = {name: it for name, it in properties.items() if name not in sent}
-    required = [it for it in as_list(schema.get("required")) if it not in sent]
+    left = {name: it for name, it in properties.items() if name not in others}
+    required = [it for it in as_list(schema.get("required")) if it not in others]
     return {**schema, "properties": left, "required": required}
 
 
-def _below(key: str, value: Any) -> Any:
+def _below(key: str, value: Any, is_sent: bool) -> Any:
     """What stands behind a word of a schema."""
     if key in _AS_IT_IS:
         return value
     if key not in _BY_NAME or not isinstance(value, Mapping):
-        return as_json_schema(value)
+        return as_json_schema(value, is_sent)
     is_pattern = key == "patternProperties"
     names = (name for name in value if not is_pattern or _compiles(str(name)))
-    return {name: as_json_schema(value[name]) for name in names}
+    return {name: as_json_schema(value[name], is_sent) for name in names}
 
 
 def _type(kind: Any) -> Any:

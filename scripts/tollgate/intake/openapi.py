@@ -103,6 +103,10 @@ def read_openapi(source: Source, name: str, named: Collection[str] = ()) -> Draf
             f"{source.name} has no operation that only reads: name others by --request, such as "
             f"{next((repr(it.text) for it in operations), 'POST /orders')}"
         )
+    if reading.budget.is_used:
+        reading.remarks.append(
+            "not all values were compared with their schemas: that would take too long"
+        )
     # Last, for it takes longest: what is refused is refused before.
     faults = document.faults()
     if faults:
@@ -264,8 +268,9 @@ def _add(reading: _Reading, parts: _Parts, parameter: Mapping[str, Any]) -> None
     variable = _variable(reading, name, texts)
     if drawn.is_guess:
         parts.guesses.append(variable)
-        if not values.allows(schema, drawn.values[0]):
-            reading.remarks.append(f"correct {variable!r}: it does not match {schema['pattern']!r}")
+        problems = (values.problem_of(schema, it, reading.budget) for it in drawn.values)
+        if problem := next(filter(None, problems), ""):
+            reading.remarks.append(f"correct {variable!r}: its schema does not allow it: {problem}")
     reference = literal.reference(variable)
     parts.first[reference] = texts[0]
     _put(parts, place, name, template.format(reference))
@@ -338,17 +343,19 @@ def _body(reading: _Reading, operation: Operation, parts: _Parts) -> Any:
         reading.remarks.append(f"left out {operation.text}: it sends {next(iter(schemas))}")
         return NO_BODY
     media, schema = schemas[kind]
-    if examples := values.examples_of(media, schema):
-        body = examples[0]
-    else:
-        body = values.drawn(schema, reading.draws)
+    examples = [_as_json(it, schema) for it in values.examples_of(media, schema)]
+    if not examples:
+        examples = [values.drawn(schema, reading.draws)]
         parts.guesses.append("body")
+    body = values.first_that_fits(schema, examples, reading.budget)
+    if problem := values.problem_of(schema, body, reading.budget):
+        reading.remarks.append(
+            f"correct the body of {operation.text}: its schema does not allow it: {problem}"
+        )
     # A form that taurus.yml can't have as a mapping is sent as a text.
     if kind != _FORM or not literal.are_keys(literal.every(body)):
         parts.headers["Content-Type"] = kind
-    if kind != _FORM:
-        body = _as_json(body, schema)
-    elif isinstance(body, dict):
+    if kind == _FORM and isinstance(body, dict):
         return {key: it if isinstance(it, str) else json.dumps(it) for key, it in body.items()}
     return body if isinstance(body, dict) else json.dumps(body)
 

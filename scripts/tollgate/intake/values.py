@@ -4,16 +4,20 @@ Pure."""
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
 from random import Random
 from typing import Any
-from uuid import UUID
 
-from tollgate.base.time_limit import within
-from tollgate.intake.dialect import MEANT
+from tollgate.base import json_schema
+from tollgate.intake import texts
+from tollgate.intake.dialect import MEANT, as_json_schema
 from tollgate.intake.notation import as_list, as_mapping
+from tollgate.intake.texts import MATCHED_S
 
 #: Of a column; fewer than 20 make a load that a cache answers.
 ROWS = 20
@@ -22,25 +26,12 @@ ROWS = 20
 MOST_DRAWN = 500_000
 #: Values of an `enum` that are looked at.
 _MOST_CHOICES = 10_000
-#: Seconds of CPU for a pattern.
-_MATCHED_S = 0.2
+#: Seconds of CPU for values that are compared with their schemas, and made of patterns, in all.
+_CHECKED_S = 3.0
 #: Nested schemas are drawn this deep; what is recursive ends there.
 _DEEPEST = 6
-_TEXT = "abcdefghijklmnopqrstuvwxyz"
-#: By format, of the n-th value from 1. Bytes are those of text.
-_FORMATS: Mapping[str, Callable[[int, Random], str]] = {
-    "date": lambda n, _: f"2026-01-{n % 28 + 1:02}",
-    "date-time": lambda n, _: f"2026-01-{n % 28 + 1:02}T12:00:00Z",
-    "time": lambda n, _: f"12:{n % 60:02}:00Z",
-    "uuid": lambda _, draws: str(UUID(int=draws.getrandbits(128), version=4)),
-    "email": lambda n, _: f"user{n}@example.com",
-    "hostname": lambda n, _: f"host{n}.example.com",
-    "ipv4": lambda n, _: f"192.0.2.{n % 254 + 1}",
-    "ipv6": lambda n, _: f"2001:db8::{n:x}",
-    "uri": lambda n, _: f"https://example.com/{n}",
-    "url": lambda n, _: f"https://example.com/{n}",
-    "byte": lambda _n, _draws: "dGV4dA==",
-}
+#: Branches of `anyOf` that are drawn from until a value fits.
+_MOST_BRANCHES = 10
 
 
 class TooManyError(ValueError):
@@ -49,9 +40,22 @@ class TooManyError(ValueError):
 
 @dataclass
 class Budget:
-    """left: of MOST_DRAWN."""
+    """left: of MOST_DRAWN. left_s: of _CHECKED_S."""
 
     left: int = MOST_DRAWN
+    left_s: float = _CHECKED_S
+
+    @property
+    def is_used(self) -> bool:
+        """Whether values are not checked any further."""
+        return self.left_s <= 0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """What a check takes."""
+        before = time.process_time()
+        yield
+        self.left_s -= time.process_time() - before
 
     def spend(self, count: int) -> None:
         """Raises TooManyError."""
@@ -121,8 +125,10 @@ def drawn(
     if examples := examples_of({}, schema):
         return examples[(n - 1) % len(examples)]
     for key in ("oneOf", "anyOf"):
-        if isinstance(schema.get(key), list) and schema[key]:
-            return drawn(merged([{**schema, key: None}, schema[key][0]]), draws, n, name, depth)
+        if branches := as_list(schema.get(key))[:_MOST_BRANCHES]:
+            wholes = (merged([{**schema, key: None}, branch]) for branch in branches)
+            each = (drawn(whole, draws, n, name, depth) for whole in wholes)
+            return first_that_fits(schema, each, draws.budget)
     if isinstance(schema.get("allOf"), list):
         return drawn(merged([schema]), draws, n, name, depth)
     kind = _kind(schema)
@@ -138,6 +144,23 @@ def drawn(
     if kind in ("boolean", "null"):
         return bool(n % 2) if kind == "boolean" else None
     return _text(schema, draws, n, name)
+
+
+def first_that_fits(schema: Mapping[str, Any], values: Iterable[Any], budget: Budget) -> Any:
+    """The first value that its whole schema allows; without one the first."""
+    values = iter(values)
+    first = next(values)
+    fitting = (it for it in chain([first], values) if not problem_of(schema, it, budget))
+    return next(fitting, first)
+
+
+def problem_of(schema: Mapping[str, Any], value: Any, budget: Budget) -> str:
+    """How a value that is sent differs from its schema; empty where it does not, and where the time
+    for such checks is used."""
+    if budget.is_used:
+        return ""
+    with budget.timed():
+        return json_schema.problem_of(as_json_schema(schema, True), value, MATCHED_S, is_sent=True)
 
 
 def merged(schemas: Sequence[object]) -> dict[str, Any]:
@@ -173,9 +196,11 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict[str, Any]:
     """Required properties, and those whose values the document gives."""
-    required = as_list(schema.get("required"))
+    required = [it for it in as_list(schema.get("required")) if isinstance(it, str)]
+    properties = as_mapping(schema.get("properties"))
+    others = as_mapping(schema.get("additionalProperties"))
     fields = {}
-    for key, value in as_mapping(schema.get("properties")).items():
+    for key, value in {**dict.fromkeys(required, others), **properties}.items():
         inner = as_mapping(value)
         if inner.get("readOnly"):
             continue
@@ -185,36 +210,46 @@ def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict
 
 
 def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
-    """From the least that is allowed on, else from 1."""
-    step = abs(_number_of(schema.get("multipleOf")) or 1)
-    low = _bound(schema, "minimum", "exclusiveMinimum", inward=1)
-    high = _bound(schema, "maximum", "exclusiveMaximum", inward=-1)
-    try:
-        return _between(step, low, high, n, is_whole)
-    except OverflowError:  # of bounds and steps of which no number is left
-        return n
+    """From 1 on, or from the least that is allowed; whole numbers where there are some."""
+    low, is_above = _bound(schema, "minimum", "exclusiveMinimum", max)
+    high, is_below = _bound(schema, "maximum", "exclusiveMaximum", min)
+    step = abs(Fraction(str(_number_of(schema.get("multipleOf")) or 1)))
+    least = -math.inf if low is None else low
+    from_one = 1 if least < 1 and (high is None or high >= 1) else None
+    far = low if low is not None else (high or 0) - step.numerator * (ROWS - 1)
+    for width in (Fraction(step.numerator), step):
+        if is_whole and width.denominator > 1:
+            continue
+        last = None if high is None else math.floor(high / width)
+        if last is not None and is_below and last * width == high:
+            last -= 1
+        for start in (from_one, far):
+            if start is None:
+                continue
+            first = math.ceil(start / width)
+            first += is_above and first * width == low
+            if last is None or first <= last:
+                room = ROWS if last is None else last - first + 1
+                value = (first + (n - 1) % max(room, 1)) * width
+                return int(value) if value.denominator == 1 else float(value)
+    if not is_whole and low is not None and high is not None and not schema.get("multipleOf"):
+        return float(low + (high - low) * Fraction(n, ROWS + 1))
+    return n
 
 
-def _between(step: float, low: float | None, high: float | None, n: int, is_whole: bool) -> float:
-    if low is None and high is not None:
-        low = min(high, 1) if high >= 1 else high - step * (ROWS - 1)
-    low = 1 if low is None else low
-    first = math.ceil(low / step) * step
-    value = first + step * (n - 1)
-    if high is not None and value > high:
-        room = max(0, math.floor((high - first) / step)) + 1
-        value = first + step * ((n - 1) % room)
-    return int(value) if is_whole or float(value).is_integer() else value
-
-
-def _bound(schema: Mapping[str, Any], name: str, exclusive_name: str, inward: int) -> float | None:
-    """A bound of either dialect: an exclusive one is a number or, until 3.0, a flag. inward: from
-    an exclusive one to what is allowed."""
+def _bound(
+    schema: Mapping[str, Any], name: str, exclusive_name: str, inner: Callable[..., Any]
+) -> tuple[Fraction | None, bool]:
+    """(a bound of either dialect, whether it is exclusive): that is a number or, until 3.0, a flag.
+    inner: of two bounds the one that counts."""
     bound, exclusive = _number_of(schema.get(name)), schema.get(exclusive_name)
     if exclusive is True:
-        return None if bound is None else bound + inward
-    beyond = _number_of(exclusive)
-    return bound if beyond is None else beyond + inward
+        return (None if bound is None else Fraction(str(bound))), True
+    bounds = [(it, at) for at, it in enumerate((bound, _number_of(exclusive))) if it is not None]
+    if not bounds:
+        return None, False
+    value = inner(it for it, _ in bounds)
+    return Fraction(str(value)), (value, 1) in bounds
 
 
 def _number_of(value: Any) -> float | None:
@@ -231,21 +266,7 @@ def _count(schema: Mapping[str, Any], key: str) -> int:
 def _text(schema: Mapping[str, Any], draws: Draws, n: int, name: str) -> str:
     least, most = _count(schema, "minLength"), _number_of(schema.get("maxLength"))
     draws.budget.spend((least + len(name)) // 10)
-    write = _FORMATS.get(str(schema.get("format")))
-    text = write(n, draws) if write else f"{name}-{n}"
-    if most is not None and len(text) > int(most):
-        text = "".join(draws.choice(_TEXT) for _ in range(max(least, min(int(most), 8))))
-    return text + "x" * (least - len(text))
-
-
-def allows(schema: Mapping[str, Any], value: Any) -> bool:
-    """Whether a text fits the pattern of its schema, which no value is drawn from, as far as that
-    shows in time."""
-    pattern = schema.get("pattern")
-    if not isinstance(value, str) or not pattern:
-        return True
-    try:
-        with within(_MATCHED_S):
-            return bool(re.search(str(pattern), value))
-    except (TimeoutError, re.error, OverflowError, RecursionError):  # some are no Python
-        return False
+    if draws.budget.is_used:
+        schema = {**schema, "pattern": None}
+    with draws.budget.timed():
+        return texts.text(schema, draws, n, name, (least, math.inf if most is None else most))
