@@ -6,6 +6,7 @@ import signal
 from collections.abc import Collection
 from pathlib import Path
 
+from tollgate.base.patience import telling
 from tollgate.base.time_limit import within
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.har import read_har
@@ -32,8 +33,12 @@ def draft_of(
     like are asked for. url: where the service answers; of several hosts of a recording or a plan it
     chooses the one that is meant. Raises IntakeError and PlanError."""
     source = load(place)
+    size_mb = len(source.text) / 1e6
     try:
-        with within(_LEAST_S + _MB_S * len(source.text) / 1e6, signal.ITIMER_PROF):
+        with (
+            telling(f"reading {source.name} ({size_mb:.1f} MB)"),
+            within(_LEAST_S + _MB_S * size_mb, signal.ITIMER_PROF),
+        ):
             kind = source.kind
             if kind == OPENAPI:
                 from tollgate.intake.openapi import read_openapi  # takes a second to import

@@ -8,6 +8,7 @@ import os
 from bzt import TaurusConfigError
 
 from tollgate.base.paths import SUITE
+from tollgate.base.patience import telling
 from tollgate.base.urls import Url, origin_of
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
@@ -110,7 +111,10 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
     place = remote or read_remote(draft.url, arguments.name)
     source = arguments.source or ""
     is_named = source and (remote is not None or origin_of(source) == place.url)
-    return (tried(draft, place.url, os.environ) if is_named else draft), place
+    if not is_named:
+        return draft, place
+    with telling(f"asking {place.url} for {len(draft.requests):,} requests"):
+        return tried(draft, place.url, os.environ), place
 
 
 def _next(target: NewTarget) -> str:
