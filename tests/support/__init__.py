@@ -167,6 +167,7 @@ NEEDS = {
     "a screen": screen,
     "mounts": mounts,
     "network namespaces": hosts.may_make_them,
+    "apt-get": functools.partial(shutil.which, "apt-get"),
     "faketime": functools.partial(shutil.which, "faketime"),
     "another filesystem": other_filesystem,
 }

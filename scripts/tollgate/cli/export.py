@@ -36,18 +36,21 @@ def export(arguments: argparse.Namespace) -> int:
     finished = Finished(arguments.run, record)
     if arguments.otlp:
         return _send(arguments.run, record, finished, arguments.otlp)
+    # OpenTelemetry takes a fifth of a second to import, from each other command too.
+    from tollgate.export.otel import resource_of
+
+    resource = resource_of(arguments.run, record).attributes
     if str(arguments.openmetrics) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # which the format demands
-        openmetrics.write(finished.moments(), sys.stdout)
+        openmetrics.write(finished.moments(), resource, sys.stdout)
     else:
         with arguments.openmetrics.open("w", encoding="utf-8") as file:
-            openmetrics.write(finished.moments(), file)
+            openmetrics.write(finished.moments(), resource, file)
     return 0
 
 
 def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
-    # OpenTelemetry takes a fifth of a second to import, from each other command too.
-    from tollgate.export.otel import resource_of, to_logs, to_metrics
+    from tollgate.export.otel import resource_of, to_logs, to_metrics  # as above
     from tollgate.export.otlp import Message, Sender
 
     if not url.startswith(("http://", "https://")):
