@@ -72,8 +72,24 @@ def test_a_name_in_code_that_is_cut_in_two_notifies_nobody(comment, tmp_path):
     whole = "| `GET @kept` | PASS |\n"
     comment(f"{whole}| `GET @octocat {'a' * 60_000}` | PASS |\n")
     sent = (tmp_path / "sent").read_text()
-    assert f"{whole}| `GET \n" in sent
+    assert f"{whole}\n" in sent
     assert "octocat" not in sent
+
+
+@pytest.mark.parametrize("filler", [10, 59_900, 60_100])
+def test_a_comment_that_is_cut_closes_what_is_open_and_says_that_it_is_cut(
+    comment, tmp_path, filler
+):
+    row = "| `GET @octocat` | 3 ms | PASS |\n"
+    head = f"## Tollgate: FAIL (compare)\n\n{'a' * filler}\n\n"
+    comment(f"{head}<details><summary>Held</summary>\n\n{row * 3000}\n</details>\n")
+    sent = (tmp_path / "sent").read_text()
+    lines = sent.splitlines()
+    assert lines[1] == "## Tollgate: FAIL (compare)"
+    assert lines[-1] == "This comment is cut: [The whole run](https://host/run/1) has the rest."
+    assert lines.count("</details>") == sum(it.startswith("<details>") for it in lines)
+    assert {it for it in lines if "octocat" in it} <= {row.strip()}
+    assert len(sent.encode()) < 65_536
 
 
 def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path):

@@ -72,7 +72,23 @@ def test_a_failure_says_the_observed_value_the_limit_the_interval_and_the_count(
     line = judge(RUNS["fail"]).executions[0].criteria[0].line
     assert failure.get("message") == line
     assert line.startswith("p95 of search = 195 ms (limit 150 ms, 95 % CI ")
-    assert failure.text == "over the limit by 30 %, beyond doubt"
+    assert failure.text == f"{line}: over the limit by 30 %, beyond doubt"
+
+
+def test_suites_say_when_they_began_and_cases_after_how_many_seconds_they_were_decided():
+    verdict = judge(RUNS["fail"])
+    early = replace(verdict.executions[0].criteria[0], decided_after_s=10.0)
+    decided = replace(verdict.executions[0], criteria=(early, *verdict.executions[0].criteria[1:]))
+    spans = {decided.name: (1_782_000_000.25, 1_782_000_060.5)}
+    text = to_junit(replace(verdict, executions=(decided,)), "check", spans)
+    root = ET.fromstring(text)
+    for suite in root:
+        assert (suite.get("timestamp"), suite.get("time")) == ("2026-06-21T00:00:00", "60.250")
+    assert case(root, FORK, early.criterion).get("time") == "10.000"
+    assert case(root, FORK).get("time") == "60.250"
+    unbegun = ET.fromstring(to_junit(verdict, "check"))
+    assert {it.get("time") for it in unbegun.iter("testcase")} == {"0.000"}
+    assert all(it.get("timestamp") is None for it in unbegun)
 
 
 def test_a_criterion_without_a_say_is_never_a_failure():

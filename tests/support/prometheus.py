@@ -1,5 +1,4 @@
-"""Prometheus, with the points that promtool makes of a file: Debian's package, unpacked into the
-folder of the test, so that nothing is installed and no daemon begins."""
+"""Prometheus, with the points that promtool makes of a file: Debian's package."""
 
 import json
 import subprocess
@@ -8,15 +7,13 @@ import urllib.request
 from contextlib import contextmanager
 
 import support
+from support import debian
 
 
 def commands(folder):
     """promtool and prometheus."""
-    subprocess.run(["apt-get", "update", "-qq"], check=False)  # which root alone may do
-    subprocess.run(["apt-get", "download", "-qq", "prometheus"], cwd=folder, check=True)
-    (package,) = folder.glob("*.deb")
-    subprocess.run(["dpkg", "-x", package, folder], check=True)
-    return [folder / "usr" / "bin" / name for name in ("promtool", "prometheus")]
+    programs = debian.unpacked(folder, "prometheus") / "usr" / "bin"
+    return [programs / name for name in ("promtool", "prometheus")]
 
 
 class Prometheus:

@@ -354,12 +354,14 @@ def _rounded(seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Case:
-    """One test case. line: its figures; reason: why it came to this verdict."""
+    """One test case. line: its figures; reason: why it came to this verdict. decided_after_s: when
+    a look decided it, in seconds of measuring; None where none did."""
 
     name: str
     verdict: str
     line: str
     reason: str
+    decided_after_s: float | None
 
     @property
     def line_with_reason(self) -> str:
@@ -386,4 +388,5 @@ def cases(comparison: Comparison | None) -> list[Case]:
 
 def _case(comparison: Comparison, finding: Finding) -> Case:
     its_line = line(finding, effect_of(comparison, finding))
-    return Case(f"{name(finding)}, head against base", finding.verdict, its_line, reason(finding))
+    case_name = f"{name(finding)}, head against base"
+    return Case(case_name, finding.verdict, its_line, reason(finding), finding.at_s)

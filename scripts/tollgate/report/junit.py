@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
 
 from tollgate.base.text import printable
 from tollgate.compare.model import INFORMATIONAL
@@ -25,8 +26,13 @@ MEASUREMENT = "the measurement is sound"
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
-def to_junit(verdict: RunVerdict, kind: str) -> str:
+#: When something began and ended, in seconds since the epoch.
+Span = tuple[float, float]
+
+
+def to_junit(verdict: RunVerdict, kind: str, spans: Mapping[str, Span] | None = None) -> str:
     """JUnit XML: one suite for the run, then one an execution with a case for each criterion.
+    spans: of the executions that have begun, by their names.
 
     The cases and their names are the same from run to run, whatever came out, so that CI systems
     can follow each over time: red in one run, green in the next.
@@ -36,10 +42,14 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
     let_pass = {PASS} if verdict.exit_code else {PASS, INCONCLUSIVE}
     root = ET.Element("testsuites", name=printable(class_name))
     own = [it for it in of_the_run(verdict) if it.verdict not in let_pass]
-    _measurement_case(_suite(root, class_name), class_name, own, ())
+    spans = spans or {}
+    whole = None
+    if spans:
+        whole = min(start for start, _ in spans.values()), max(end for _, end in spans.values())
+    _measurement_case(_suite(root, class_name, whole), class_name, own, ())
     for execution in verdict.executions:
         name = f"{class_name}.{execution.name}"
-        suite = _suite(root, name)
+        suite = _suite(root, name, spans.get(execution.name))
         _measurement_case(suite, name, unsound(execution), execution.warnings)
         for result in execution.criteria:
             passes = not result.decides or result.verdict in let_pass
@@ -69,8 +79,15 @@ def unsound(execution: ExecutionVerdict) -> list[Reason]:
     return [it for it in execution.reasons if (it.verdict, it.text) not in of_criteria]
 
 
-def _suite(root: ET.Element, name: str) -> ET.Element:
-    return ET.SubElement(root, "testsuite", name=printable(name))
+def _suite(root: ET.Element, name: str, span: Span | None) -> ET.Element:
+    """time, timestamp: how long it took, and when it began, as JUnit's schema has it: in UTC and
+    without a zone."""
+    start, end = span or (0.0, 0.0)
+    suite = ET.SubElement(root, "testsuite", name=printable(name), time=f"{end - start:.3f}")
+    if span:
+        began = datetime.fromtimestamp(start, timezone.utc).replace(tzinfo=None)
+        suite.set("timestamp", began.isoformat(timespec="seconds"))
+    return suite
 
 
 def _measurement_case(
@@ -88,17 +105,21 @@ def _result_case(
     suite: ET.Element, class_name: str, name: str, result: CriterionResult | Case, passes: bool
 ) -> None:
     case = _case(suite, class_name, name)
+    if result.decided_after_s is not None:
+        case.set("time", f"{result.decided_after_s:.3f}")
+    text = result.line_with_reason if result.reason else result.line
     if result.verdict == INFORMATIONAL:
-        ET.SubElement(case, "skipped", message=printable(result.line_with_reason))
+        ET.SubElement(case, "skipped", message=printable(text))
     elif passes:
-        text = result.line_with_reason if result.reason else result.line
         ET.SubElement(case, "system-out").text = _unattached(text)
     else:
-        _mark(case, result.verdict, result.line, result.reason)
+        _mark(case, result.verdict, result.line, text)  # GitLab shows the text alone
 
 
 def _case(suite: ET.Element, class_name: str, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", classname=printable(class_name), name=printable(name))
+    """time: of the execution, for what its end alone decides."""
+    names = {"classname": printable(class_name), "name": printable(name)}
+    return ET.SubElement(suite, "testcase", names, time=suite.get("time", ""))
 
 
 def _mark(case: ET.Element, verdict: str, message: str, text: str = "") -> None:

@@ -22,7 +22,12 @@ def write_all(folder: Path, verdict: RunVerdict, run: MeasuredRun, manifest: Man
     """verdict.json, junit.xml and verdict.md, each whole or not at all."""
     markdown = to_markdown(verdict, manifest.kind)
     atomic.write(folder / "verdict.json", to_json(verdict, run, manifest))
-    atomic.write(folder / "junit.xml", to_junit(verdict, manifest.kind))
+    spans = {
+        planned.name: (planned.began, planned.ended or planned.began)
+        for planned in manifest.executions
+        if planned.began
+    }
+    atomic.write(folder / "junit.xml", to_junit(verdict, manifest.kind, spans))
     atomic.write(folder / "verdict.md", markdown)
 
 
