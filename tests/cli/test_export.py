@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from google.rpc.status_pb2 import Status
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from support import free_port, run_folder
@@ -10,6 +11,7 @@ from support.archived import unpacked
 from support.collector import assert_quantiles, collecting
 from support.command import tollgate
 from support.growing_jtl import GrowingRun
+from support.http_server import Handler, serving
 from tollgate.export import events
 
 
@@ -56,6 +58,39 @@ def test_a_finished_run_is_exported_whole_with_the_times_at_which_it_was(folder,
     assert max(times) == pytest.approx(last)
     assert len(set(times)) > 10
     assert [it.event_name for it in collector.events][-1] == events.VERDICT
+
+
+class _Store(Handler):
+    """Takes metrics that are no older than those it has, as a store without a window does."""
+
+    def respond(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path != "/v1/metrics":
+            return self.answer(200, b"", Content_Type="application/x-protobuf")
+        self.server.messages += 1
+        if self.server.messages <= self.server.refused:
+            why = "out of order sample\n"
+            if self.server.is_protobuf:
+                why = Status(message="out of order sample").SerializeToString()
+                return self.answer(400, why, Content_Type="application/x-protobuf")
+            return self.answer(400, why, Content_Type="text/plain; charset=utf-8")
+        assert body
+        return self.answer(200, b"", Content_Type="application/x-protobuf")
+
+
+@pytest.mark.parametrize("is_protobuf", [False, True])
+@pytest.mark.parametrize("refused", [3, 10_000])
+def test_a_refusal_is_told_with_its_reason_and_later_points_are_sent(folder, refused, is_protobuf):
+    with serving(_Store, messages=0, refused=refused, is_protobuf=is_protobuf) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        code, out, problem = tollgate("export", folder, "--otlp", url)
+    reason = "the collector answered 400 Bad Request: out of order sample"
+    if refused == 3:
+        assert (code, "exported 0 of" in out) == (0, False)
+        assert problem == f"tollgate: {url}: earlier points in time are not taken: {reason}\n"
+    else:
+        assert (code, out.count("exported 0 of")) == (1, 2)
+        assert problem == f"tollgate: {url}: {reason}\n"
 
 
 def moments_of(text):

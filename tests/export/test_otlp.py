@@ -167,7 +167,7 @@ def test_workers_and_the_run_are_described(tmp_path, exporting):
         assert all(it > 1e6 for it in collector.points["tollgate.worker.memory"].values())
         (resource, *_) = collector.resources
         assert resource["service.name"] == "tollgate"
-        assert resource["tollgate.kind"] == "check"
+        assert resource["tollgate.run.kind"] == "check"
 
 
 def test_a_users_own_resource_goes_before(tmp_path, exporting, monkeypatch):
@@ -176,7 +176,7 @@ def test_a_users_own_resource_goes_before(tmp_path, exporting, monkeypatch):
     with collecting() as collector:
         exporting(unpacked("plan", tmp_path), collector.url).go()
         (resource, *_) = collector.resources
-        found = [resource[it] for it in ("service.name", "host.name", "tollgate.kind")]
+        found = [resource[it] for it in ("service.name", "host.name", "tollgate.run.kind")]
         assert found == ["shop-load", "h1", "plan"]
         assert resource["deployment.environment.name"] == "ci"
 

@@ -56,13 +56,15 @@ def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
     if not url.startswith(("http://", "https://")):
         raise UserError(f"--otlp is {url!r}: write a URL, such as http://127.0.0.1:4318")
     sender = Sender(url, warn=_warn_of_events)
-    resource, last = resource_of(run, record), None
+    resource, last, refused = resource_of(run, record), None, ""
     for moment in finished.moments():
         points = to_metrics(moment.metrics, resource, finished.began_s, moment.at_s)
         last = Message(points, moment.rows)
         sender.offer(last)
         if not (is_taken := sender.flush(TAKEN_S)):
-            break
+            if not sender.may_take_others:
+                break
+            refused = sender.problem
     if last is None:
         raise UserError(f"{run} has no samples to export")
     if is_taken:
@@ -74,6 +76,8 @@ def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
         print(f"{name}: {Exported(sender.acknowledged.get(name, 0), rows).line}")
     if sender.problem or not is_taken:
         raise UserError(f"{url}: {sender.problem or 'the collector did not answer in time'}")
+    if refused:
+        print(f"tollgate: {url}: earlier points in time are not taken: {refused}", file=sys.stderr)
     return 0
 
 

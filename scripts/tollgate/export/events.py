@@ -29,7 +29,8 @@ class Event:
 
 def started(manifest: Manifest, at_s: float) -> Event:
     names = ", ".join(it.name for it in manifest.executions)
-    return Event(STARTED, at_s, f"{manifest.kind} of {names}", {"tollgate.kind": manifest.kind})
+    about = {"tollgate.run.kind": manifest.kind}
+    return Event(STARTED, at_s, f"{manifest.kind} of {names}", about)
 
 
 def ended_early(planned: Execution, at_s: float) -> Event:

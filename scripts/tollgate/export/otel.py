@@ -41,7 +41,7 @@ def resource_of(run: Path, manifest: Manifest) -> Resource:
         "host.name": platform.node(),
         "host.arch": platform.machine(),
         "os.type": platform.system().lower(),
-        "tollgate.kind": manifest.kind,
+        "tollgate.run.kind": manifest.kind,
     }
     attributes |= {"vcs.ref.head.revision": commit} if _COMMIT.fullmatch(commit) else {}
     return Resource.create({**attributes, **OTELResourceDetector().detect().attributes})

@@ -17,6 +17,7 @@ from typing import Any
 
 import requests
 from google.protobuf.message import DecodeError
+from google.rpc.status_pb2 import Status
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
@@ -26,6 +27,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.sdk._logs import ReadableLogRecord
 from opentelemetry.sdk._logs.export import LogRecordExportResult
 from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
+
+from tollgate.base.text import printable
 
 #: Events that wait at most.
 MOST_EVENTS = 1000
@@ -37,13 +40,15 @@ Response = type[ExportMetricsServiceResponse] | type[ExportLogsServiceResponse]
 
 class _Session(requests.Session):
     """problem: why the last message was not taken, empty if it was. is_final: whether it would not
-    be taken when it is sent once more (OTLP, "Failures", and "Partial Success"). The SDK takes any
+    be taken when it is sent once more (OTLP, "Failures", and "Partial Success"). is_of_points: and
+    another one may be, for its points alone are refused. The SDK takes any
     answer below 400 for a success, that of a login page as well, and does not read how much was
     rejected."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
         self.problem, self.is_final = "", False
+        self.is_of_points = False
         self._response = response
 
     def request(self, *args: Any, **kwargs: Any) -> requests.Response:
@@ -55,11 +60,15 @@ class _Session(requests.Session):
             raise
         self.problem = self._problem_of(answer)
         self.is_final = bool(self.problem) and answer.status_code not in _AGAIN
+        self.is_of_points = self.is_final and answer.status_code in (200, 400)
         return answer
 
     def _problem_of(self, answer: requests.Response) -> str:
         if not 200 <= answer.status_code < 300:
-            return f"the collector answered {answer.status_code} {answer.reason}"
+            why = _reason(answer)
+            return (
+                f"the collector answered {answer.status_code} {answer.reason}{why and f': {why}'}"
+            )
         try:
             partial = self._response.FromString(answer.content).partial_success
         except DecodeError:
@@ -69,12 +78,27 @@ class _Session(requests.Session):
         return f"the collector rejected {rejected} of it{why}" if rejected else ""
 
 
+#: Characters of a collector's reason, at most.
+_LONGEST = 200
 #: Answers after which the same message may be taken.
 _AGAIN = (408, 429, *range(500, 600))
 _REJECTED = {
     ExportMetricsServiceResponse: "rejected_data_points",
     ExportLogsServiceResponse: "rejected_log_records",
 }
+
+
+def _reason(answer: requests.Response) -> str:
+    """Why the collector refuses a message, such as `out of bounds`: as OTLP has it ("Failures"), or
+    a line of text; empty where it says neither."""
+    kind = answer.headers.get("Content-Type", "")
+    if kind.startswith("application/x-protobuf"):
+        try:
+            return printable(Status.FromString(answer.content).message)[:_LONGEST]
+        except DecodeError:
+            return ""
+    text = answer.text.strip() if kind.startswith("text/plain") else ""
+    return printable(text.partition("\n")[0])[:_LONGEST]
 
 
 def _in_words(problem: Exception) -> str:
@@ -146,6 +170,11 @@ class Sender:
                     self._changed.notify_all()
                 self._changed.wait(left_s)
         return False
+
+    @property
+    def may_take_others(self) -> bool:
+        """Whether the points of the last message alone are refused."""
+        return self._sessions[0].is_of_points
 
     def close(self) -> None:
         """Send nothing more, and wait for no answer."""
