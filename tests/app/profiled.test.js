@@ -6,12 +6,12 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { ECOSYSTEM } = require('./support/pm2');
+const { ECOSYSTEM, PM2 } = require('./support/pm2');
 
 const TARGETS = '../../scripts/tollgate/targets';
 const PROFILED = `${TARGETS}/profiled.config.js`;
 
-test("the profiler comes behind Node's arguments of an app's own, under whatever name", () => {
+test("the profiler comes behind Node's arguments of an app's own, under whatever name", (t) => {
   const own = [
     { node_args: '--max-old-space-size=99  --expose-gc' },
     { interpreter_args: ['--expose-gc'] },
@@ -20,6 +20,11 @@ test("the profiler comes behind Node's arguments of an app's own, under whatever
   ];
   const { apps } = require(ECOSYSTEM);
   own.forEach((given, at) => Object.assign(apps[at], given));
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tollgate-apps-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  process.env.TOLLGATE_ECOSYSTEM = path.join(folder, 'ecosystem.json');
+  fs.writeFileSync(process.env.TOLLGATE_ECOSYSTEM, JSON.stringify({ apps }));
+  process.env.PM2_PACKAGE = PM2;
   process.env.TOLLGATE_PROFILE = '/found here';
   const found = require(PROFILED).apps;
   assert.deepEqual(
@@ -28,10 +33,10 @@ test("the profiler comes behind Node's arguments of an app's own, under whatever
   );
   for (const [at, { name, script, node_args: args }] of found.entries()) {
     assert.deepEqual([name, script], [apps[at].name, apps[at].script]);
-    const [required, file, folder] = args.slice(-3);
+    const [required, file, directory] = args.slice(-3);
     assert.deepEqual([required, path.basename(file)], ['--require', 'profile-worker.js']);
     const side = name.replace(/-\d+$/, ''); // base-2 is another process of base
-    assert.equal(folder, `--diagnostic-dir=${path.join('/found here', side)}`);
+    assert.equal(directory, `--diagnostic-dir=${path.join('/found here', side)}`);
   }
 });
 

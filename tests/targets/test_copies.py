@@ -66,6 +66,13 @@ def test_a_copy_stands_for_the_app_of_its_name_in_another_mode(ecosystem):
     put_back()
 
 
+def test_a_copy_listens_at_its_port_alone_also_where_forks_have_one_each(ecosystem):
+    app = ecosystem(shop(instances=3, exec_mode="fork", increment_var="PORT"))["shop"]
+    put_back = copies.compose([copies.in_mode(app, "shop", 4000, "cluster")])
+    assert [*pm2.declared_apps()["shop"].ports] == [4000]
+    put_back()
+
+
 def test_copies_are_added_to_those_that_were_asked_for(ecosystem):
     app = ecosystem(shop())["shop"]
     first = copies.compose([copies.in_mode(app, "one", 4001, "fork")])

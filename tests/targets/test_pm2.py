@@ -84,7 +84,7 @@ def test_what_an_ecosystem_prints_or_begins_is_none_of_its_apps(ecosystem, first
         ([nap()], "process.exit(0);", "can't be read: Node ended too early"),
         ([nap()], "throw new Error('no .env');", "can't be loaded: Error: no .env"),
         ([nap()], "process.exit(4);", "can't be loaded: it ends Node with code 4"),
-        ([nap(name=None)], "", "an app has no name"),
+        ([nap(name=None, script=None)], "", "an app has no name and no script"),
     ],
     ids=["leaves", "throws", "fails", "no name"],
 )
@@ -107,6 +107,25 @@ def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
 def test_the_memory_limit_is_what_pm2_makes_of_it(ecosystem, declared, limit):
     found = ecosystem(nap(max_memory_restart=declared))
     assert found["nap"].memory_limit == limit
+
+
+@pytest.mark.parametrize(("name", "ports"), [("PORT", [4000, 4001, 4002]), ("ID", [4000])])
+def test_each_fork_has_the_port_to_which_pm2_increments_it(ecosystem, name, ports):
+    app = ecosystem(nap(instances=3, exec_mode="fork", increment_var=name))["nap"]
+    assert [*app.ports] == ports
+
+
+@pytest.mark.parametrize(
+    ("settings", "script", "args"),
+    [
+        ({"script": None, "cmd": "nap.js"}, "nap.js", ()),
+        ({"script": None, "exec": "nap.js"}, "nap.js", ()),
+        ({"script": "nap.sh -f", "instances": 2}, "/bash", ("-c", "nap.sh", "-f")),
+    ],
+)
+def test_a_script_may_have_each_of_its_names_and_be_a_command(ecosystem, settings, script, args):
+    app = ecosystem(nap(**settings))["nap"]
+    assert (app.script.endswith(script), app.args, app.exec_mode) == (True, args, app.exec_mode)
 
 
 HOST, ENGINES = {"HOST": "10.0.0.10"}, {"ENGINES": "10.0.0.11:1099"}

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from http.server import HTTPServer
 
 import pytest
 
@@ -238,6 +239,48 @@ def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, 
     slow = [line for line in caplog.messages if "slower than the load" in line]
     assert len(slow) == lines
     assert all("GET /a took" in line and "GET /b took" in line for line in slow)
+
+
+class _Server6(HTTPServer):
+    address_family = socket.AF_INET6
+
+
+@contextmanager
+def ipv6_server():
+    """The port of a server at ::1 alone."""
+    try:
+        listener = _Server6(("::1", 0), Foreign)
+    except OSError as problem:
+        pytest.skip(f"no IPv6 here: {problem}")
+    listener.answers = [(200, {})]
+    thread = threading.Thread(target=listener.serve_forever)
+    thread.start()
+    yield listener.server_address[1]
+    listener.shutdown()
+    thread.join()
+    listener.server_close()
+
+
+def test_an_app_that_listens_at_the_ipv6_loopback_alone_is_found_there():
+    state = {"status": "online", "exec_mode": "fork_mode", "restart_time": 0}
+    with ipv6_server() as port, server((200, {})) as other:
+        apps = [App("shop", port, "fork", 1), App("usual", other, "fork", 1)]
+        running = [{"name": app.name, "pm2_env": state} for app in apps]
+        asked = {"shop": [Probe("/a", re.compile("^ok$"))], "usual": []}
+        proven = probe.prove_apps(apps, running, asked, logging.getLogger())
+        assert proven.hosts == {"shop": "::1"}
+        with pytest.raises(probe.ProbeError, match=f"port {port} of app 'shop' is in use by pid"):
+            probe.port_is_free("127.0.0.1", port, "shop")
+
+
+def test_each_port_of_an_app_has_to_answer(monkeypatch):
+    monkeypatch.setattr(probe, "ANSWER_TIMEOUT", 0.2)
+    state = {"status": "online", "exec_mode": "fork_mode", "restart_time": 0}
+    running = [{"name": "shop", "pm2_env": state}] * 2
+    with server((200, {})) as port:
+        app = App("shop", port, "fork", 2, has_own_ports=True)
+        with pytest.raises(probe.ProbeError, match=f"did not answer on .*:{port + 1} within"):
+            probe.prove_apps([app], running, {"shop": []}, logging.getLogger())
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

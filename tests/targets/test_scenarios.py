@@ -7,7 +7,7 @@ import pytest
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
-from tollgate.targets import leftovers, lock, pm2
+from tollgate.targets import leftovers, lock, pm2, probe
 from tollgate.targets.pm2 import App
 from tollgate.targets.scenarios import kind_of, name_of, scenario_of, targets_of, wanted_apps
 from tollgate.taurus.targets import Targets
@@ -143,6 +143,49 @@ def test_a_plan_gets_the_host_of_its_targets_and_the_port_of_a_single_one():
         assert wanted(target) == (["fork"], [{"host": "127.0.0.1", "port": 3001}])
     targets = ["balancer", "pi-1", "pi-2"]
     assert wanted(targets) == (targets, [{"host": "127.0.0.1"}])
+
+
+def test_a_plan_gets_each_port_of_an_app_whose_forks_have_one_each(monkeypatch):
+    apps = (App("shop", 3001, "fork", 2, has_own_ports=True), App("other", 3002, "fork", 1))
+    monkeypatch.setattr(pm2, "declared_apps", lambda: {app.name: app for app in apps})
+    [found] = wanted("shop")[1]
+    assert (found["port"], found["port_0"], found["port_1"]) == (3001, 3001, 3002)
+    assert (found["host_1"], found["protocol_1"]) == ("127.0.0.1", "http")
+    assert "the apps 'shop' and 'other' both have port 3002" in refusal("shop", "other")
+
+
+class _Executor:
+    def __init__(self, label, target):
+        self.label, self.properties, self._scenario = label, {}, {"target": target}
+
+    def get_scenario(self):
+        return self._scenario
+
+    def set_properties(self, properties):
+        self.properties |= properties
+
+
+def asked_at_ipv6(*executors):
+    """The executors, once `fork` is known to listen at ::1."""
+    service = targets({"target": "fork"})
+    service.apps = [*APPS]
+    planned = [SimpleNamespace(name=it.label, properties={}) for it in executors]
+    manifest = SimpleNamespace(executions=planned)
+    service.engine.provisioning = SimpleNamespace(executors=executors)
+    service.engine.run_under_way = SimpleNamespace(manifest=manifest)
+    service._send_to({"fork": "::1"})
+    assert [it.properties for it in planned] == [it.properties for it in executors]
+
+
+def test_a_plan_asks_an_app_where_this_listens_and_is_recorded_so():
+    executors = _Executor("one", "fork"), _Executor("two", "cluster")
+    asked_at_ipv6(*executors)
+    assert [it.properties for it in executors] == [{"host": "::1"}, {}]
+
+
+def test_a_plan_of_several_apps_asks_none_elsewhere():
+    with pytest.raises(probe.ProbeError, match="'fork' listens at ::1 alone, and 'one' asks"):
+        asked_at_ipv6(_Executor("one", ["fork", "cluster"]))
 
 
 def test_an_app_that_several_executions_need_is_started_once():

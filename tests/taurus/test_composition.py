@@ -7,6 +7,7 @@ from support.services_described import SHOP
 from tollgate.base.paths import SUITE
 from tollgate.base.settings import SettingError
 from tollgate.service import choice
+from tollgate.targets.pm2 import App
 from tollgate.taurus import composition
 from tollgate.taurus.run_file import KINDS_CONFIG
 
@@ -51,6 +52,15 @@ def test_each_kind_has_the_plan_of_its_shape(composed, kind, tmp_path):
     assert scenario.get("target" if kind != "compare" else "app") == "shop"
     kept = CRITERIA[1:] if kind == "capacity" else CRITERIA[:1]
     assert scenario["criteria"] == kept
+
+
+@pytest.mark.parametrize(("ports", "modulus"), [(1, 0), (3, 1)])
+def test_the_threads_ask_each_port_of_an_app_in_turn(composed, monkeypatch, ports, modulus):
+    app = App("shop", 4000, "fork", ports, has_own_ports=True)
+    monkeypatch.setattr("tollgate.targets.pm2.declared_apps", lambda: {"shop": app})
+    found, _ = composed("check", "shop", SHOP)
+    text = found.plan.read_text()
+    assert text.count("__P(port_${__jexl3(ctx.threadNum % 3)},") == modulus
 
 
 def test_what_is_asked_before_a_load_is_asked_once(composed):

@@ -28,8 +28,12 @@ REPORTS = SUITE / "reports"
 HISTORY = REPORTS / "history"
 #: While a comparison lasts, a link to the check-out of its base, which stands in the cache.
 BASE = STATE / "base"
-#: In a folder of ES modules it ends in .cjs.
-ECOSYSTEMS = ("ecosystem.config.js", "ecosystem.config.cjs")
+#: What a file of PM2's apps is called, the likeliest first; .cjs in a folder of ES modules.
+ECOSYSTEMS = tuple(
+    f"{name}{ending}"
+    for name in ("ecosystem", "pm2", "process")
+    for ending in (".config.js", ".config.cjs", ".config.json", ".json", ".yml", ".yaml")
+)
 ECOSYSTEM = next((SUITE / it for it in ECOSYSTEMS if (SUITE / it).is_file()), SUITE / ECOSYSTEMS[0])
 
 

@@ -83,11 +83,13 @@ class Composed:
         """Whether an arrival of some label sends several requests."""
         return bool(self.parts and self.parts.has_passes)
 
-    def document(self) -> etree._ElementTree | None:
-        """The plan to be written; None for one of the user's own. Raises SettingError."""
+    def document(self, ports: int = 1) -> etree._ElementTree | None:
+        """The plan to be written; None for one of the user's own. ports: at which the service's app
+        listens. Raises SettingError."""
         if not self.parts:
             return None
-        document, processes = SHAPES[self.shape](self.parts), len(self.service.settings.urls)
+        document = SHAPES[self.shape](self.parts)
+        processes = len(self.service.settings.urls) or ports
         if processes > 1 and self.shape != "compare":
             xml.spread(document, processes)
         return document

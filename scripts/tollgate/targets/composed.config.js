@@ -1,8 +1,9 @@
 'use strict';
 
 /**
- * The apps of the suite's ecosystem.config.js as a run starts them, and the copies of them that
- * TOLLGATE_APPS asks for (copies.py): one instead of the app of its name, or beside the others.
+ * The apps of the suite's file of PM2, TOLLGATE_ECOSYSTEM, as a run starts them, and the copies of
+ * them that TOLLGATE_APPS asks for (copies.py): one instead of the app of its name, or beside the
+ * others.
  *
  * In cwd, script, interpreter, arguments and env of each app, ${PORT} is its port, ${SIDE} base or
  * head in a comparison and else the app's name, ${PROCESS} the number of the copy on its side, from 1.
@@ -10,6 +11,9 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
+
+// PM2's own, of the version that starts the apps.
+const common = require(path.join(process.env.PM2_PACKAGE, 'lib/Common.js'));
 
 /** What names files: copies must not write into each other's. */
 const FILES = [
@@ -53,16 +57,37 @@ function declared(app) {
 
 function copied(app, copy) {
   const { name, exec_mode: mode, instances, from_folder, to_folder, node, env, ...place } = copy;
-  const left = node ? FILES : [...FILES, ...NODE_ALONE];
+  const own = app.increment_var === 'PORT' ? ['increment_var'] : [];
+  const left = [...FILES, ...own, ...(node ? [] : NODE_ALONE)];
   const all = { ...without(app, left), name, exec_mode: mode, instances };
   const cwd = path.resolve(app.cwd || '.');
   const found = expanded({ ...all, cwd }, place, moved(from_folder, to_folder));
   return { ...found, env: { ...found.env, PORT: String(place.port), ...env } };
 }
 
-// PM2 is called in the suite's folder. In one of ES modules the file ends in .cjs.
-const names = ['ecosystem.config.js', 'ecosystem.config.cjs'];
-const { apps } = require(path.resolve(names.find((it) => fs.existsSync(it)) ?? names[0]));
+/** What PM2's file declares, whatever its form: _startJson in PM2's lib/API.js. */
+function declaredIn(file) {
+  const made = common.parseConfig(fs.readFileSync(file, 'utf8'), file) ?? {};
+  if (typeof made === 'function' || typeof made.then === 'function') {
+    throw new Error('it exports a function or a promise, which PM2 takes for no apps: export {apps}');
+  }
+  return [made.apps || made.pm2 || made].flat().map(named);
+}
+
+/** An app with what PM2 fills in before it starts one: verifyConfs in its lib/Common.js. */
+function named(app, index) {
+  if (app === null || typeof app !== 'object') {
+    throw new Error(`app ${index + 1} is ${JSON.stringify(app)}: write its script and name`);
+  }
+  const { cmd, command, port, ...others } = app;
+  const made = { ...others, script: app.script || cmd || command || app.exec };
+  common.renderApplicationName(made);
+  if (port) made.env = { ...app.env, PORT: port };
+  return made.script?.includes(' ') ? { ...made, script: 'bash', args: ['-c', made.script] } : made;
+}
+
+// PM2 is called in the suite's folder.
+const apps = declaredIn(process.env.TOLLGATE_ECOSYSTEM);
 const asked = JSON.parse(process.env.TOLLGATE_APPS || '[]');
 const copies = asked.map((copy) => {
   const original = apps.find((app) => app.name === copy.of);

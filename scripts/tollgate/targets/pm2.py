@@ -60,8 +60,9 @@ class App:
     expression for the names of the apps to which it deals its requests, None for none. port: 0 for
     none, as of a worker that takes jobs from a queue. script: the
     file that it runs, cwd: the folder in which, both absolute. interpreter: as PM2 names it, `none`
-    for what needs none. env: what it declares alone. is_sided: whether `${SIDE}` stands in what it
-    is made of, so that base and head differ in more than their code."""
+    for what needs none. env: what it declares alone. has_own_ports: whether each instance listens
+    at the port after that of the one before (`increment_var`). is_sided: whether `${SIDE}` stands
+    in what it is made of, so that base and head differ in more than their code."""
 
     name: str
     port: int
@@ -74,7 +75,13 @@ class App:
     interpreter: str = "node"
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    has_own_ports: bool = False
     is_sided: bool = False
+
+    @property
+    def ports(self) -> range:
+        """Where its instances listen."""
+        return range(self.port, self.port + (self.instances if self.has_own_ports else 1))
 
     @property
     def is_node(self) -> bool:
@@ -126,9 +133,14 @@ def environment() -> dict[str, str]:
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
         # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
         "_": os.devnull,
-        # For an app that asks PM2, as app/balancer does: the daemon's own version of it.
-        "PM2_PACKAGE": str(tools.node_package("pm2")),
+        **_reading(ECOSYSTEM.name),
     }
+
+
+def _reading(file: str) -> dict[str, str]:
+    """The variables by which composed.config.js finds PM2's file. An app may ask PM2 as well, as
+    app/balancer does: by the daemon's own version of it."""
+    return {"PM2_PACKAGE": str(tools.node_package("pm2")), "TOLLGATE_ECOSYSTEM": file}
 
 
 def reading_environment() -> dict[str, str]:
@@ -165,39 +177,56 @@ def declared_apps() -> dict[str, App]:
 
     Raises Pm2Error when the file can't be loaded or an app has no name.
     """
-    command, env = ["node", str(READER), str(COMPOSED), MARK], reading_environment()
+    return _apps_of(ECOSYSTEM.parent, ECOSYSTEM.name, reading_environment())
+
+
+def apps_elsewhere(folder: Path, file: str) -> dict[str, App]:
+    """The apps of a file as PM2 reads it when it is called in a folder, which need not be the
+    suite's. Leaves nothing on the disk, and raises Pm2Error."""
+    if not tools.pm2().exists():
+        raise Pm2Error(f"{file} is for PM2, which is not installed: run `tollgate install`")
+    modules = {"NODE_PATH": str(tools.node_folder() / "node_modules")}
+    return _apps_of(folder, file, {**os.environ, **_reading(file), **modules})
+
+
+def _apps_of(folder: Path, file: str, env: Mapping[str, str]) -> dict[str, App]:
+    command = ["node", str(READER), str(COMPOSED), MARK]
     output: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
-    done = subprocess.run(command, cwd=ECOSYSTEM.parent, env=env, check=False, **output)
+    done = subprocess.run(command, cwd=folder, env=env, check=False, **output)
     if done.returncode:
         nothing = [f"it ends Node with code {done.returncode}"]
-        reasons = telling(done.stderr, r"\w*Error\b") or nothing
-        raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reasons[0]}")
+        reasons = telling(done.stderr, r"\w*(Error|Exception)\b") or nothing
+        raise Pm2Error(f"{file} can't be loaded: {reasons[0]}: correct it")
     marked = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
     try:
-        apps = [_app(each) for each in json.loads(marked[-1].removeprefix(MARK))]
+        apps = [_app(each, file) for each in json.loads(marked[-1].removeprefix(MARK))]
     except (IndexError, ValueError):
         raise Pm2Error(
-            f"{ECOSYSTEM.name} can't be read: Node ended too early; let it only export its apps"
+            f"{file} can't be read: Node ended too early; let it only export its apps"
         ) from None
     return {app.name: app for app in apps}
 
 
-def _app(entry: dict[str, Any]) -> App:
+def _app(entry: dict[str, Any], file: str) -> App:
     if not entry.get("name"):
-        raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
+        raise Pm2Error(f"{file}: an app has no name and no script: give each its own")
     text = str(entry.get("port", ""))
     port = int(text) if re.fullmatch("[0-9]+", text) else 0
     return App(**entry | {"port": port, "args": tuple(entry.get("args", ()))})
 
 
-def why_not_asked(app: App) -> str:
+def why_not_asked(app: App, file: str = "") -> str:
     """Why no run can start an app and ask it, such as a worker that takes jobs from a queue; empty
-    if one can."""
+    if one can. file: that declares it, by default the suite's."""
+    file = file or ECOSYSTEM.name
     if not app.port:
-        return f"{ECOSYSTEM.name}: app {app.name!r} has no number in env.PORT"
+        return (
+            f"{file}: app {app.name!r} has no number in env.PORT: write there where it listens, as "
+            "`env: {PORT: 3000}`"
+        )
     if re.search("[ ,]", app.name):
         return (
-            f"{ECOSYSTEM.name}: PM2 starts no app by a name with a blank or a comma, such as "
+            f"{file}: PM2 starts no app by a name with a blank or a comma, such as "
             f"{app.name!r}: rename it"
         )
     return ""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import logging
 import math
+import os
 import re
 import signal
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tollgate.base import json_schema
@@ -23,6 +26,8 @@ from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
 from tollgate.targets.scenarios import Probe, Probes
 
+#: The loopback of IPv6.
+HOST_6 = "::1"
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15
 #: Seconds between two looks at something that is not ready yet.
@@ -45,9 +50,19 @@ class ProbeError(Exception):
     """One line: what was asked, what came back, and what to do."""
 
 
+@dataclass(frozen=True)
+class Proven:
+    """What is known of apps that answer, by their names."""
+
+    lines: Mapping[str, str]
+    """What can't be proven of one."""
+    hosts: Mapping[str, str]
+    """Where one listens that does so at the IPv6 loopback alone."""
+
+
 def why_taken(host: str, port: int) -> str:
     """Why nothing can listen on a TCP port there; an empty string if it can."""
-    with socket.socket() as candidate:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as candidate:
         candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             candidate.bind((host, port))
@@ -58,7 +73,9 @@ def why_taken(host: str, port: int) -> str:
 
 def port_is_free(host: str, port: int, app: str) -> None:
     """Raise ProbeError when something listens on the port that an app is going to need."""
-    if why_taken(host, port):
+    # Where there is no IPv6, nothing can be in the way there.
+    taken = os.strerror(errno.EADDRINUSE)
+    if why_taken(host, port) or (host == pm2.HOST and why_taken(HOST_6, port) == taken):
         raise ProbeError(
             f"port {port} of app {app!r} is in use by {leftovers.port_owner(port)}: "
             "stop it, or change the port in ecosystem.config.js"
@@ -89,6 +106,26 @@ def last_error(app: str) -> str:
             holder = f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
             return f"{said[-1]}{holder} (all of it: pm2-{log.name} in the run's folder)"
     return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
+
+
+def listening_at(host: str, app: pm2.App, timeout: float) -> str:
+    """Wait until an app takes connections, and return where: at this host, or, if that is the
+    loopback, at the IPv6 one, to which `localhost` may lead a server. Raises ProbeError."""
+    hosts = [host, HOST_6] if host == pm2.HOST else [host]
+    connected: list[str] = []
+
+    def missing() -> str:
+        problem = ""
+        for each in reversed(hosts):
+            try:
+                socket.create_connection((each, app.port), REQUEST_TIMEOUT).close()
+                connected.append(each)
+            except OSError as error:
+                problem = str(error)
+        return "" if connected else problem
+
+    _wait(missing, f"app {app.name!r} did not answer on {host}:{app.port}", app, timeout)
+    return connected[-1]
 
 
 def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
@@ -237,29 +274,36 @@ def prove_apps(
     running: Iterable[dict[str, Any]],
     probes: Mapping[str, Probes],
     log: logging.Logger,
-) -> dict[str, str]:
-    """Ask each app that runs under PM2. Returns, by app, a line on what can't be proven of it.
+) -> Proven:
+    """Ask each app that runs under PM2.
 
     running: the workers, as pm2.workers gives them. Raises ProbeError."""
     running = list(running)
     unproven: dict[str, str] = {}
     slow: dict[str, str] = {}
+    hosts = dict.fromkeys((app.name for app in apps), pm2.host())
     for app in apps:
         workers = workers_of(app, running)
         if app.deals_to:
             servers = pm2.servers_behind(app, apps)
             wait_for_balancer(pm2.host(), app, servers, ANSWER_TIMEOUT)
         else:
-            if line := answers(pm2.host(), app, workers, ANSWER_TIMEOUT):
-                log.warning("targets: %s", line)
-                unproven[app.name] = line
+            each = workers if len(app.ports) == 1 else 1
+            for port in app.ports:
+                process = replace(app, port=port)
+                host = hosts[app.name] = listening_at(pm2.host(), process, ANSWER_TIMEOUT)
+                if line := answers(host, process, each, ANSWER_TIMEOUT):
+                    log.warning("targets: %s", line)
+                    unproven[app.name] = line
         try:
-            slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
+            for port in app.ports:
+                slow |= _ask(Url("http", hosts[app.name], port), probes[app.name])
         except ProbeError as problem:
             raise ProbeError(f"app {app.name!r}: {problem}") from None
-        log.info("Target %s: %d worker(s) on %s:%d", app.name, workers, pm2.host(), app.port)
+        listed = ", ".join(map(str, app.ports))
+        log.info("Target %s: %d worker(s) on %s:%s", app.name, workers, hosts[app.name], listed)
     _warn_of_slow(slow, log)
-    return unproven
+    return Proven(unproven, {name: host for name, host in hosts.items() if host == HOST_6})
 
 
 def ask_elsewhere(remotes: Iterable[tuple[str, Url, Probes]], log: logging.Logger) -> None:

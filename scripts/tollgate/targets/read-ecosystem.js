@@ -5,7 +5,7 @@
  * to start them in the current folder: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
  *
  * [{ name, port, exec_mode: 'fork' or 'cluster', instances: counted out, memory_limit: bytes,
- * deals_to, script, cwd, interpreter, args, env, is_sided }], as pm2.py names them; what an app does not have is left out.
+ * deals_to, script, cwd, interpreter, args, env, has_own_ports, is_sided }], as pm2.py names them; what an app does not have is left out.
  */
 
 const fs = require('node:fs');
@@ -73,6 +73,7 @@ function described(app, sided) {
     cwd: path.resolve(app.cwd || ''),
     args: words(app.args),
     env: Object.fromEntries(Object.entries(app.env ?? {}).map(([key, it]) => [key, String(it)])),
+    has_own_ports: settings.increment_var === 'PORT',
     is_sided: sided.includes(app.name),
   };
 }

@@ -173,8 +173,10 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
         own = [_declared(target, name, declared) for target in targets]
         _check(own, name, has_timetable)
         apps |= {app.name: app for app in own}
-        port = {"port": own[0].port} if len(own) == 1 else {}
-        scenario.merge({"properties": {"host": pm2.host(), **port}})
+        places: dict[str, str | int] = {"port": own[0].port} if len(own) == 1 else {}
+        if len(own) == 1 and len(own[0].ports) > 1:
+            places |= numbered(Url("http", pm2.host(), port) for port in own[0].ports)
+        scenario.merge({"properties": {"host": pm2.host(), **places}})
     _check_ports(apps.values())
     return list(apps.values())
 
@@ -199,11 +201,10 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
     for name, scenario in executions_of(config):
         probes = probes_of(scenario.get("probes", None), f"scenarios.{name}") or []
         # Of alike processes, whose plan Tollgate has made.
-        for number, text in enumerate(scenario.get("urls", None) or ()):
-            if remote := remote_of({"url": text}, name):
-                numbered = {f"{key}_{number}": it for key, it in remote.properties.items()}
-                scenario.merge({"properties": numbered})
-                yield name, remote, probes
+        listed = [remote_of({"url": text}, name) for text in scenario.get("urls", None) or ()]
+        if processes := [remote for remote in listed if remote]:
+            scenario.merge({"properties": numbered(processes)})
+            yield from ((name, process, probes) for process in processes)
         remote = remote_of(scenario, name)
         if remote is None:
             continue
@@ -221,6 +222,12 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
         yield name, remote, probes
 
 
+def numbered(processes: Iterable[Url]) -> dict[str, str | int]:
+    """The properties of a plan that asks alike processes in turn: host_0, port_0 and so on."""
+    each = enumerate(remote.properties for remote in processes)
+    return {f"{key}_{number}": it for number, values in each for key, it in values.items()}
+
+
 def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm2.App:
     if target not in declared:
         raise TaurusConfigError(
@@ -236,11 +243,12 @@ def _check_ports(apps: Iterable[pm2.App]) -> None:
     """All apps of a run are up at the same time. In cluster mode the daemon listens for them, so
     that two with one port start without an error, and share each other's requests."""
     owners: dict[int, str] = {}
-    for app in apps:
-        first = owners.setdefault(app.port, app.name)
+    places = [(each, port) for each in apps for port in each.ports]
+    for app, port in places:
+        first = owners.setdefault(port, app.name)
         if first != app.name:
             raise TaurusConfigError(
-                f"targets: the apps {first!r} and {app.name!r} both have port {app.port}, so that "
+                f"targets: the apps {first!r} and {app.name!r} both have port {port}, so that "
                 "each would get requests of the other: give one of them another port, in "
                 "ecosystem.config.js or by PORT_ and its name"
             )

@@ -7,18 +7,19 @@ prepared. After that they are like executions of a plan that a user saved.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from bzt.utils import BetterDict
 
 from tollgate.base.settings import SettingError
-from tollgate.install.tools import jmeter_home
+from tollgate.install import tools
 from tollgate.plan import jmx, plugins
 from tollgate.service.compose import NOT_OF_A_SERVICE, Composed, ServiceRun, compose_run
 from tollgate.service.secrets import read_secrets
 from tollgate.service.shapes import SHAPES
-from tollgate.targets import copies
+from tollgate.targets import copies, pm2
 from tollgate.targets.scenarios import kind_of
 
 
@@ -59,7 +60,7 @@ def compose(config: BetterDict, run: ServiceRun, environment: Mapping[str, str])
     run, if there is one. Raises SettingError."""
     services, settings = compose_run(run)
     for composed in services:
-        write_plan(composed)
+        write_plan(composed, 1 if run.mode else _ports(composed.service.settings.app))
     config.merge(settings)
     for composed in services:
         secrets = read_secrets(composed.service, composed.plan, environment)
@@ -82,13 +83,22 @@ def _run_in_modes(config: BetterDict, composed: Composed, mode: str) -> None:
     config["execution"] = [BetterDict.from_dict({"scenario": execution}) for execution in targets]
 
 
-def write_plan(composed: Composed) -> None:
-    """Write the plan that a service has for a kind of run, unless the user has. Raises
-    SettingError."""
-    document = composed.document()
+def _ports(app: str) -> int:
+    """At how many ports an app listens. What can't be read is refused where it is to be started."""
+    with contextlib.suppress(pm2.Pm2Error):
+        if app and pm2.ECOSYSTEM.is_file() and tools.pm2().exists():
+            declared = pm2.declared_apps().get(app)
+            return len(declared.ports) if declared else 1
+    return 1
+
+
+def write_plan(composed: Composed, ports: int = 1) -> None:
+    """Write the plan that a service has for a kind of run, unless the user has. ports: at which its
+    app listens. Raises SettingError."""
+    document = composed.document(ports)
     if document is None:
         return
     composed.plan.parent.mkdir(exist_ok=True)
     jmx.write(document, composed.plan)
-    if absent := plugins.missing([composed.plan], jmeter_home()):
-        raise SettingError(f"{composed.plan}: {plugins.advice(absent, jmeter_home())}")
+    if absent := plugins.missing([composed.plan], tools.jmeter_home()):
+        raise SettingError(f"{composed.plan}: {plugins.advice(absent, tools.jmeter_home())}")

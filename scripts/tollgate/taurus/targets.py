@@ -18,7 +18,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -109,14 +109,36 @@ class Targets(Service):
     def _start(self, ecosystem: Path) -> None:
         """Have the apps answer. Raises Pm2Error and ProbeError."""
         for app in self.apps:
-            probe.port_is_free(pm2.host(), app.port, app.name)
+            for port in app.ports:
+                probe.port_is_free(pm2.host(), port, app.name)
         pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
-        unproven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
+        proven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
         for name, scenario in scenarios.executions_of(self.engine.config):
-            lines = [unproven.get(it) for it in scenarios.targets_of(scenario, name)]
+            lines = [proven.lines.get(it) for it in scenarios.targets_of(scenario, name)]
             under_way(self.engine).executions[name].notes.extend(filter(None, lines))
+        self._send_to(proven.hosts)
+
+    def _send_to(self, hosts: Mapping[str, str]) -> None:
+        """Have plans ask apps where these listen, by their names. Raises ProbeError."""
+        for executor in self.engine.provisioning.executors if hosts else ():
+            names = scenarios.targets_of(executor.get_scenario(), executor.label)
+            name = next((name for name in names if name in hosts), None)
+            if name is None:
+                continue
+            app = self._app_of(executor)
+            if app is None:
+                raise probe.ProbeError(
+                    f"app {name!r} listens at {hosts[name]} alone, and {executor.label!r} asks "
+                    f"{pm2.host()}: have it listen at {pm2.host()}, which HOST says"
+                )
+            numbered = range(len(app.ports)) if len(app.ports) > 1 else ()
+            places = {"host": hosts[name], **{f"host_{it}": hosts[name] for it in numbered}}
+            executor.set_properties(places)
+            for planned in under_way(self.engine).manifest.executions:
+                if planned.name == executor.label:
+                    planned.properties.update(places)
 
     @contextmanager
     def profiled(self, names: Sequence[str], folder: Path) -> Iterator[None]:

@@ -52,4 +52,4 @@ function variable(app) {
   return `PORT_${app.toUpperCase().replaceAll('-', '_')}`;
 }
 
-module.exports = { ECOSYSTEM, ownPm2 };
+module.exports = { PM2, ECOSYSTEM, ownPm2 };

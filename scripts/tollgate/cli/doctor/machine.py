@@ -66,12 +66,13 @@ def _ports(node_runs: bool, kind: str, service: str | None) -> list[Diagnosis]:
     if not apps:
         return [Diagnosis(OK, "ports", f"none is needed: -{kind} starts no app")]
     taken = []
-    for app in apps:
-        if probe.why_taken(pm2.HOST, app.port):
-            state = f"of app {app.name}: in use by {leftovers.port_owner(app.port)}"
+    places = [(app, port) for app in apps for port in app.ports]
+    for app, port in places:
+        if probe.why_taken(pm2.HOST, port):
+            state = f"of app {app.name}: in use by {leftovers.port_owner(port)}"
             todo = f"end it, or set PORT_{app.name.upper().replace('-', '_')} to a free port"
-            taken.append(Diagnosis(FAIL, f"port {app.port}", state, todo))
-    free = ", ".join(str(app.port) for app in apps)
+            taken.append(Diagnosis(FAIL, f"port {port}", state, todo))
+    free = ", ".join(str(port) for _, port in places)
     return taken or [Diagnosis(OK, "ports", f"free: {free}")]
 
 
