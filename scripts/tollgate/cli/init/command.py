@@ -15,8 +15,9 @@ from typing import Any
 
 from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
 from tollgate.base.text import UserError, one_line
-from tollgate.cli.init import ci, texts
-from tollgate.cli.init.look import Found, InitError, look
+from tollgate.cli.init import apps, ci, texts
+from tollgate.cli.init.commands import InitError
+from tollgate.cli.init.look import Found, look
 from tollgate.cli.new_target import add_source, reached, read_remote
 from tollgate.cli.new_target import files as target_files
 from tollgate.cli.new_target.files import NewTarget, checked
@@ -53,7 +54,7 @@ def init(arguments: argparse.Namespace) -> int:
         )
     target = None if there else _target(arguments, folder, seen, remarks)
     name, app = (name, there.get("app")) if there else (target.name, target.app)
-    new = _around(folder, seen, app, remarks)
+    new = _around(seen, app, remarks)
     if target:
         new[RUN_FILE] = texts.HEAD + target_files.scenario(target)
         new |= target_files.new_files(target)
@@ -81,7 +82,14 @@ def _target(
     target_files.refuse_taken(name, {})
     remote = read_remote(arguments.url, name) if arguments.url else None
     draft = _draft(arguments, folder, seen, name, remarks)
-    app = None if remote else texts.app_of(folder, name, seen)
+    app = apps.Tested(name) if seen.start and not remote else None
+    if seen.pm2_file and not remote:
+        app = apps.tested(folder, seen, name, _asked)
+        remarks += app.remarks
+    remarks += [
+        f"PM2 7 does not read {file}: save what it exports as ecosystem.config.cjs"
+        for file in seen.unread
+    ]
     if not app and not remote and draft.url is None:
         raise InitError(
             f"{folder / 'package.json'} has no `start`, and no file that listens is found: say how "
@@ -90,7 +98,8 @@ def _target(
     if not app:
         draft, remote = reached(arguments, draft, remote)
     remarks += draft.remarks
-    return NewTarget(name, remote, app, draft=draft, made_by="init")
+    named, guess = (app.name, app.guess) if app else (None, "")
+    return NewTarget(name, remote, named, draft=draft, made_by="init", guess=guess)
 
 
 def _draft(
@@ -137,16 +146,22 @@ def _of_routes(seen: Found, remarks: list[str]) -> Draft:
     return Draft(tuple(requests), probes=probes)
 
 
-def _around(folder: Path, seen: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
+def _around(seen: Found, app: str | None, remarks: list[str]) -> dict[str, str]:
     """The files beside taurus.yml. app: that is tested, if any is."""
     new = {texts.FORECAST: texts.forecast(), texts.REPORTS: texts.REPORTS_PAGE}
-    if app and seen.start and not texts.has_ecosystem(folder):
-        # PM2's usual name would make the file an ES module where the folder's files are.
-        new[ECOSYSTEMS[seen.is_module]] = texts.ecosystem(app, seen.start)
-        if not seen.start.reads_port:
+    # PM2's usual name would make the file an ES module where the folder's files are.
+    usual, start = ECOSYSTEMS[seen.is_module], seen.start
+    if app and seen.pm2_file:
+        if text := apps.standing_in(seen):
+            new[usual] = text
+    elif app and start:
+        new[usual] = texts.ecosystem(app, start)
+        if start.fixed_by or not start.reads_port:
+            by = start.fixed_by
+            what = f"the command with `{by}`" if by else start.script
             remarks.append(
-                f"{seen.start.script} listens at {seen.start.port} whatever PORT says: have it "
-                "read process.env.PORT, which a comparison needs"
+                f"{what} listens at {start.port} whatever PORT says: have it read "
+                "process.env.PORT, which a comparison needs"
             )
     return new
 

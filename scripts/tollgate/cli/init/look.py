@@ -6,11 +6,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.base.text import UserError
+from tollgate.base.paths import ECOSYSTEMS
+from tollgate.cli.init.commands import Command, InitError, start_of
 
 #: Folders that hold nothing of a team's own.
 _OTHERS = {"node_modules", "reports", "dist", "build", "coverage", "venv", "vendor", "__pycache__"}
@@ -23,6 +24,10 @@ _ENTRIES = ("server", "app", "index", "src/server", "src/app", "src/index", "src
 _SUFFIXES = (".js", ".cjs", ".mjs")
 _PORT = re.compile(r"\bPORT\b[^\n]{0,40}?(?:\|\||\?\?|,)\s*['\"]?(\d{2,5})\b")
 _LISTEN = re.compile(r"\.listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})\b")
+#: Of a file of variables.
+_PORT_LINE = re.compile(r"^\s*(?:export\s+)?PORT\s*=\s*['\"]?(\d{2,5})\b", re.MULTILINE)
+#: Of apps, which PM2 7 does not read.
+_UNREAD = ("ecosystem.config.mjs", "ecosystem.config.ts", "ecosystem.config.mts")
 _ROUTE = re.compile(r"\.get\(\s*(['\"`])(/[^'\"`\s]*)\1")
 #: Of a file whose `.get('/...')` is a route, and no request of a browser.
 _SERVES = re.compile(r"express|fastify|koa|hono|restify|createServer|Router\(")
@@ -32,14 +37,11 @@ _DEFAULT_PORT = 3000
 _OF_SHELL = re.compile(r"[$<>;|&`]")
 
 
-class InitError(UserError, ValueError):
-    """One line: what stands in the way of a suite, and what to do."""
-
-
 @dataclass(frozen=True)
 class Start:
     """How an app is started. script, args, env: as PM2 takes them. guess: how sure that is, for a
-    comment. reads_port: whether the source reads PORT."""
+    comment. reads_port: whether the source reads PORT. fixed_by: what of the command has it listen
+    at its port whatever PORT says. folder: below the repository's, in which it runs."""
 
     script: str
     args: str
@@ -47,17 +49,22 @@ class Start:
     port: int
     reads_port: bool
     guess: str
+    fixed_by: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True)
 class Found:
-    """name: of the service. start: None where nothing is there to start. health: a route of that
+    """name: of the service. start: None where nothing is there to start. pm2_file: that declares
+    apps, empty for none. unread: files of apps that PM2 does not read. health: a route of that
     kind. routes: paths without parameters that answer GET. sources: OpenAPI documents, recordings
     and plans, as they are named from the folder, the likeliest first. is_module: whether a .js file
     is an ES module here."""
 
     name: str
     start: Start | None
+    pm2_file: str
+    unread: tuple[str, ...]
     health: str
     routes: tuple[str, ...]
     sources: tuple[str, ...]
@@ -65,10 +72,11 @@ class Found:
 
 
 def look(folder: Path) -> Found:
-    """Raises InitError for a package.json that can't be read."""
+    """Raises InitError for a package.json that can't be read, or that starts what is not there."""
     package = _package(folder)
+    command = start_of(package, folder)
     files = [it for it in _files(folder, _DEPTH) if _is_within(it, folder)]
-    entry = _entry(folder, package)
+    entry = _entry(folder, package, command.text)
     texts = _sources(folder, files, entry)
     served = filter(_SERVES.search, texts)
     paths = dict.fromkeys(path for text in served for _, path in _ROUTE.findall(text))
@@ -76,12 +84,22 @@ def look(folder: Path) -> Found:
     health = next((it for it in routes if _HEALTH.fullmatch(it)), "")
     return Found(
         name=_name(str(package.get("name") or ""), folder),
-        start=_start(package, entry, texts),
+        start=None if command.pm2_file else _start(folder, files, command, entry, texts),
+        pm2_file=_declaring(folder, command.pm2_file),
+        unread=tuple(it for it in _UNREAD if (folder / it).is_file()),
         health=health,
         routes=tuple(it for it in routes if it != health),
         sources=tuple(_described(folder, files)),
         is_module=package.get("type") == "module",
     )
+
+
+def _declaring(folder: Path, named: str) -> str:
+    """The file of PM2's apps. named: by `start`. A process.json that nothing names may be of
+    another program."""
+    there = (it for it in ECOSYSTEMS if (folder / it).exists())
+    own = (it for it in there if it == named or not it.startswith("process."))
+    return next(own, named)
 
 
 def _package(folder: Path) -> dict[str, Any]:
@@ -123,21 +141,15 @@ def _name(package: str, folder: Path) -> str:
     return "app"
 
 
-def _start_script(package: dict[str, Any]) -> str:
-    scripts = package.get("scripts")
-    found = scripts.get("start") if isinstance(scripts, dict) else None
-    return found if isinstance(found, str) else ""
-
-
-def _entry(folder: Path, package: dict[str, Any]) -> str:
+def _entry(folder: Path, package: dict[str, Any], command: str) -> str:
     """The file that starts the service; empty where none is found."""
-    if command := _of_node(_start_script(package)):
-        return next((it for it in _named(command[0]) if (folder / it).is_file()), "")
+    if of_node := _of_node(command):
+        return next((it for it in _named(of_node[0]) if (folder / it).is_file()), "")
     main = package.get("main")
     names = [main] if isinstance(main, str) else []
     names += [f"{it}{suffix}" for it in _ENTRIES for suffix in _SUFFIXES]
     there = (name for it in names for name in _named(it) if (folder / name).is_file())
-    return next((it for it in there if ".listen(" in _text(folder / it)), "")
+    return next((it for it in there if ".listen(" in text_of(folder / it)), "")
 
 
 def _named(name: str) -> tuple[str, ...]:
@@ -164,25 +176,63 @@ def _of_node(command: str) -> tuple[str, str, dict[str, str]] | None:
     return words[1], shlex.join(words[2:]), env
 
 
-def _start(package: dict[str, Any], entry: str, texts: list[str]) -> Start | None:
-    command = _start_script(package)
-    if not entry and not command:
+def _start(
+    folder: Path, files: list[Path], command: Command, entry: str, texts: list[str]
+) -> Start | None:
+    if not entry and not command.text:
         return None
-    of_node = _of_node(command) if entry else None
+    others = _packages_with(folder, files, command) if command.task else []
+    if len(others) == 1 and (start := look(folder / others[0]).start):
+        below = (Path(others[0]) / start.folder).as_posix()
+        return replace(start, folder=below, guess=f"`{command.text}` starts {below}; {start.guess}")
+    of_node = _of_node(command.text) if entry else None
     _, args, env = of_node or ("", "", {})
-    read, fixed = (
+    read, in_source = (
         next((int(match[1]) for text in texts if (match := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
     )
     number = re.search(r"\d{2,5}", env.pop("PORT", ""))
-    port = int(number[0] if number else 0) or read or fixed
-    of_port = f"port {port} is that of the source" if port else "nothing says which port it takes"
-    reads_port = bool(read) or not fixed or any("env.PORT" in text for text in texts)
-    by = "`start` of package.json" if command else f"{entry} listens"
+    stated, fixed_by = (0, "") if number else command.port
+    in_file = _port_of_env_file(folder, command)
+    port = int(number[0] if number else 0) or stated or in_file or read or in_source
+    of_port = f"port {port} is that of {fixed_by or ('.env' if in_file else 'the source')}"
+    of_port = of_port if port else "nothing says which port it takes"
+    reads_port = bool(read) or not in_source or any("env.PORT" in text for text in texts)
+    by = "`start` of package.json" if command.text else f"{entry} listens"
+    if command.task:
+        listed = ", ".join(others) or "those that it finds"
+        by += f", which starts other packages ({listed}): make a suite in the folder of one"
     # Whatever else it does than run a file, such as read .env, is needed as well.
-    is_whole = of_node or not command
-    script, args = (entry, args) if is_whole else ("npm", "run start")
-    return Start(script, args, env, port or _DEFAULT_PORT, reads_port, f"{by}; {of_port}")
+    is_whole = of_node or not command.text
+    script, args = (entry, args) if is_whole else ("npm", command.run)
+    guess = f"{by}; {of_port}"
+    if of_node and fixed_by and (at := args.find(fixed_by)) >= 0:
+        args = args[:at] + fixed_by.replace(str(stated), "${PORT}") + args[at + len(fixed_by) :]
+        fixed_by = ""
+    return Start(script, args, env, port or _DEFAULT_PORT, reads_port, guess, fixed_by)
+
+
+def _packages_with(folder: Path, files: list[Path], command: Command) -> list[str]:
+    """The folders of those packages of the repository whose script a command runs: the ones that
+    it names, if it names any."""
+    found = {}
+    for path in files:
+        if path.name != "package.json" or path.parent == folder:
+            continue
+        package = _package(path.parent)
+        scripts = package.get("scripts")
+        if isinstance(scripts, dict) and command.task in scripts:
+            found[path.parent.relative_to(folder).as_posix()] = str(package.get("name", ""))
+    words = {part for word in command.last for part in re.split("[=:]", word)}
+    named = [it for it, name in found.items() if {it, name, it.rpartition("/")[2]} & words]
+    return named or [*found]
+
+
+def _port_of_env_file(folder: Path, command: Command) -> int:
+    """PORT of the file that Node reads variables from; what PM2 sets goes before it."""
+    options = re.findall(r"--env-file(?:-if-exists)?[= ]([^\s'\"]+)", command.text)
+    found = (_PORT_LINE.search(text_of(folder / it)) for it in [*options, ".env"])
+    return next((int(it[1]) for it in found if it), 0)
 
 
 def _sources(folder: Path, files: list[Path], entry: str) -> list[str]:
@@ -191,10 +241,11 @@ def _sources(folder: Path, files: list[Path], entry: str) -> list[str]:
     suffixes = (*_SUFFIXES, ".ts")
     own = (it for it in files if not re.search(r"test|spec", str(it.relative_to(folder))))
     others = [it for it in own if it.suffix in suffixes]
-    return [_text(it) for it in dict.fromkeys([*first, *others[:200]])]
+    return [text_of(it) for it in dict.fromkeys([*first, *others[:200]])]
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Of a file of source; empty for what is too large or can't be read."""
     try:
         is_small = path.stat().st_size <= _LARGEST
         return path.read_text(encoding="utf-8", errors="replace") if is_small else ""
@@ -214,4 +265,4 @@ def _described(folder: Path, files: list[Path]) -> Iterator[str]:
 
 
 def _is_openapi(path: Path) -> bool:
-    return bool(re.search(r"[\"']?(openapi|swagger)[\"']?\s*:", _text(path)[:5000]))
+    return bool(re.search(r"[\"']?(openapi|swagger)[\"']?\s*:", text_of(path)[:5000]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ from typing import Any
 import yaml
 from jinja2 import Template
 
-from tollgate.base.paths import ECOSYSTEMS, RUN_FILE
-from tollgate.cli.init.look import Found, InitError, Start
+from tollgate.base.paths import RUN_FILE
+from tollgate.cli.init.commands import InitError
+from tollgate.cli.init.look import Start
 from tollgate.service.model import is_service
 
 REPORTS, FORECAST = "reports/README.md", "data/forecast.csv"
@@ -41,34 +41,6 @@ def service_of(folder: Path) -> tuple[str, Mapping[str, Any]]:
     scenarios = read.get("scenarios") if isinstance(read, dict) else None
     scenarios = scenarios if isinstance(scenarios, dict) else {}
     return next(((str(name), it) for name, it in scenarios.items() if is_service(it)), ("", {}))
-
-
-def has_ecosystem(folder: Path) -> bool:
-    """Whether apps of PM2 are declared there."""
-    return any((folder / it).exists() for it in ECOSYSTEMS)
-
-
-def app_of(folder: Path, name: str, seen: Found) -> str | None:
-    """The app that is tested: the first that PM2's file declares, else a new one of the service's
-    name; None where nothing can be started. Raises InitError."""
-    if not has_ecosystem(folder):
-        return name if seen.start else None
-    file = next(folder / it for it in ECOSYSTEMS if (folder / it).exists())
-    script = f"console.log(JSON.stringify(require({json.dumps(str(file.resolve()))}).apps))"
-    done = subprocess.run(
-        ["node", "-e", script], cwd=folder, capture_output=True, text=True, check=False
-    )
-    try:
-        apps = json.loads(done.stdout.strip().splitlines()[-1])
-        names = [str(it["name"]) for it in apps]
-    except (ValueError, LookupError, TypeError):
-        errors = [it for it in done.stderr.splitlines() if "Error" in it]
-        why = errors[0].strip() if errors else "it exports no apps"
-        raise InitError(
-            f"{file} can't be read ({why}): correct it, or name a service that runs already by "
-            "--url"
-        ) from None
-    return name if name in names else next(iter(names), None)
 
 
 def ecosystem(app: str, start: Start) -> str:

@@ -21,7 +21,7 @@ import yaml
 
 from tollgate.base import atomic
 from tollgate.base.processes import defer_signals
-from tollgate.base.text import UserError
+from tollgate.base.text import UserError, one_line
 from tollgate.base.urls import Url
 from tollgate.cli.new_target import scenario as service
 from tollgate.intake.draft import Draft
@@ -57,7 +57,7 @@ class NewTarget:
     """What to make. remote: a service that runs already. app: one of ecosystem.config.js. Without
     both a router of the project's own server. requests: what a service is asked, such as
     `GET /items/${id}`. as_jmx: whether they stand in fragments. draft: of another source, in place
-    of requests. made_by: the command, for a comment."""
+    of requests. made_by: the command, for a comment. guess: why the app is this one."""
 
     name: str
     remote: Url | None = None
@@ -66,6 +66,7 @@ class NewTarget:
     as_jmx: bool = False
     draft: Draft | None = None
     made_by: str = "new target"
+    guess: str = ""
 
     @property
     def is_router(self) -> bool:
@@ -201,6 +202,8 @@ def refuse_taken(name: str, config: Mapping[str, Any]) -> None:
 def scenario(target: NewTarget) -> str:
     """The service, as an entry of scenarios in taurus.yml."""
     place = f"url: {target.remote.url}" if target.remote else f"app: {target.app or 'fork'}"
+    if target.guess:
+        place += f" # guessed: {one_line(target.guess)}"
     draft = target.drafted
     if target.as_jmx:
         files = ((_fragment(target, it), it["label"]) for it in draft.requests)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from tollgate.cli.init.look import InitError
+from tollgate.cli.init.commands import InitError
 from tollgate.install import archive
 from tollgate.targets.packages import INSTALLERS
 
