@@ -1,12 +1,17 @@
 """`tollgate init` where PM2, or a runner of packages, starts the service."""
 
+import contextlib
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tollgate.cli.init import command
+from tollgate.cli.init.commands import InitError, start_of
 
 SERVER = "require('http').createServer((_, res) => res.end()).listen(process.env.PORT || 4100);\n"
 NAP = "setInterval(() => {}, 1000);\n"
@@ -213,6 +218,45 @@ def test_the_port_is_that_of_the_command_before_that_of_the_source(
     assert (app["script"], app["args"], app["env"]["PORT"]) == ("npm", "run start", port)
     assert said in out
     assert ("a comparison needs" in out) == bool(said)
+
+
+_WORDS = st.sampled_from(
+    [
+        *(
+            [
+                "pm2",
+                "start",
+                "pm2-runtime",
+                "npm",
+                "run",
+                "serve",
+                "--",
+                "-i",
+                "&&",
+                "|",
+                "'",
+                "-p",
+                "80",
+                "PORT=80",
+                "turbo",
+                "node",
+            ]
+        ),
+        *("--only", "x" * 300, "\0", "a.json", "--filter=a", "=", '"', "\n"),
+    ]
+)
+
+
+@given(
+    start=st.lists(_WORDS).map(lambda words: " ".join(["pm2 start", *words])) | st.text(),
+    serve=st.lists(_WORDS).map(" ".join),
+)
+def test_any_words_of_start_are_a_command_or_are_refused(start, serve):
+    scripts = {"scripts": {"start": start, "serve": serve}}
+    with contextlib.suppress(InitError):
+        found = start_of(scripts, Path("/"))
+        assert 0 <= found.port[0] < 100_000
+        assert isinstance(found.task, str)
 
 
 def test_a_port_among_the_arguments_of_node_becomes_that_of_each_process(init, repository):

@@ -142,14 +142,21 @@ def _started(words: list[str], folder: Path) -> Command:
     arguments = words[at + 1 :]
     named = next(filter(_OF_APPS.search, own), "ecosystem.config.js" if not own else "")
     if named:
-        path = folder / named
-        if not path.is_file():
+        if not _is_file(folder / named):
             raise InitError(
                 f"`start` of {folder / 'package.json'} has PM2 read {named}, which is not there: "
                 "correct it, or say by --url where the service answers"
             )
         return Command(pm2_file=named)
-    script = next((it for it in own if " " in it or (folder / it).is_file()), own[0])
-    runner = ["node", script] if (folder / script).is_file() else [script]
+    script = next((it for it in own if " " in it or _is_file(folder / it)), own[0])
+    runner = ["node", script] if _is_file(folder / script) else [script]
     text = script if " " in script else shlex.join([*runner, *arguments])
     return Command(text, run=f"exec --call {shlex.quote(text)}")
+
+
+def _is_file(path: Path) -> bool:
+    """Also of a word that is too long for a name."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
