@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tollgate.base.paths import ECOSYSTEMS
 from tollgate.cli.init.commands import Command, InitError, start_of
+from tollgate.cli.init.routes import routes_of
 
 #: Folders that hold nothing of a team's own.
 _OTHERS = {"node_modules", "reports", "dist", "build", "coverage", "venv", "vendor", "__pycache__"}
@@ -28,9 +29,6 @@ _LISTEN = re.compile(r"\.listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})\b")
 _PORT_LINE = re.compile(r"^\s*(?:export\s+)?PORT\s*=\s*['\"]?(\d{2,5})\b", re.MULTILINE)
 #: Of apps, which PM2 7 does not read.
 _UNREAD = ("ecosystem.config.mjs", "ecosystem.config.ts", "ecosystem.config.mts")
-_ROUTE = re.compile(r"\.get\(\s*(['\"`])(/[^'\"`\s]*)\1")
-#: Of a file whose `.get('/...')` is a route, and no request of a browser.
-_SERVES = re.compile(r"express|fastify|koa|hono|restify|createServer|Router\(")
 _HEALTH = re.compile(r"/(?:.*/)?_?(health\w*|livez?|liveness|readyz?|readiness|ping|status)")
 _DEFAULT_PORT = 3000
 #: What a shell has to carry out, in a word of a command.
@@ -78,13 +76,11 @@ def look(folder: Path) -> Found:
     files = [it for it in _files(folder, _DEPTH) if _is_within(it, folder)]
     entry = _entry(folder, package, command.text)
     texts = _sources(folder, files, entry)
-    served = filter(_SERVES.search, texts)
-    paths = dict.fromkeys(path for text in served for _, path in _ROUTE.findall(text))
-    routes = tuple(it for it in paths if not re.search(r"[:*(){}?+$]", it))
+    routes = tuple(it for it in routes_of(texts) if not re.search(r"[:*(){}?+$]", it))
     health = next((it for it in routes if _HEALTH.fullmatch(it)), "")
     return Found(
         name=_name(str(package.get("name") or ""), folder),
-        start=None if command.pm2_file else _start(folder, files, command, entry, texts),
+        start=None if command.pm2_file else _start(folder, files, command, entry, texts.values()),
         pm2_file=_declaring(folder, command.pm2_file),
         unread=tuple(it for it in _UNREAD if (folder / it).is_file()),
         health=health,
@@ -177,7 +173,7 @@ def _of_node(command: str) -> tuple[str, str, dict[str, str]] | None:
 
 
 def _start(
-    folder: Path, files: list[Path], command: Command, entry: str, texts: list[str]
+    folder: Path, files: list[Path], command: Command, entry: str, texts: Collection[str]
 ) -> Start | None:
     if not entry and not command.text:
         return None
@@ -235,13 +231,13 @@ def _port_of_env_file(folder: Path, command: Command) -> int:
     return next((int(it[1]) for it in found if it), 0)
 
 
-def _sources(folder: Path, files: list[Path], entry: str) -> list[str]:
+def _sources(folder: Path, files: list[Path], entry: str) -> dict[Path, str]:
     """The text of the file that starts the service, and of others of its language."""
     first = [folder / entry] if entry else []
     suffixes = (*_SUFFIXES, ".ts")
     own = (it for it in files if not re.search(r"test|spec", str(it.relative_to(folder))))
     others = [it for it in own if it.suffix in suffixes]
-    return [text_of(it) for it in dict.fromkeys([*first, *others[:200]])]
+    return {it: text_of(it) for it in (*first, *others[:200])}
 
 
 def text_of(path: Path) -> str:
