@@ -54,6 +54,16 @@ def test_a_service_that_does_not_answer_is_refused_in_one_line(draft):
         tried(draft({"/a": {"get": operation()}}), "http://127.0.0.1:9", {})
 
 
+def test_where_nothing_answers_three_are_asked_and_what_is_not_asked_is_no_suite(draft):
+    paths = {f"/{letter}": {"get": operation()} for letter in "abcdefgh"}
+    orders = {"/orders": {"get": operation(), "post": operation()}}
+    many = draft(paths | orders, "POST /orders")
+    assert "POST /orders" in by_label(many)
+    said = r"answers none of the 3 requests rightly, such as 'GET /c'"
+    with pytest.raises(IntakeError, match=said):
+        tried(many, "http://127.0.0.1:9", {})
+
+
 def test_a_secret_is_asked_with_where_the_environment_has_it_and_said_nowhere(draft):
     schemes = {"key": {"type": "apiKey", "in": "query", "name": "k"}}
     paths = {

@@ -27,6 +27,8 @@ _TIMEOUT_S = 5
 _READING = ("GET", "HEAD")
 #: Bytes of an answer that are looked at.
 _LONGEST = 64 * 1024 * 1024
+#: Requests after which a service that has answered none of them is not there.
+_MOST_SILENT = 3
 #: Statuses by which services refuse the values of a row, and may take those of another one.
 _OF_VALUES = (400, 404, 410, 422)
 #: What refers to a secret, and how; in a URL it is encoded.
@@ -43,10 +45,14 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
     what holds secrets; without one a request is kept as it is. Raises IntakeError where nothing
     answers, or nothing is left."""
     trial = _Trial(draft, url, environment)
-    kept = [it for it in draft.requests if trial.is_right(it)]
-    if not kept:
+    kept = []
+    for request in draft.requests:
+        kept += [request] if trial.is_right(request) else []
+        if trial.is_silent and trial.asked >= _MOST_SILENT:
+            break
+    if not kept or trial.is_silent:
         raise IntakeError(
-            f"{url} answers none of the {len(draft.requests)} requests rightly, such as "
+            f"{url} answers none of the {trial.asked} requests rightly, such as "
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
@@ -75,6 +81,8 @@ class _Rows:
 
 
 class _Trial:
+    """asked: the number of requests that were sent."""
+
     def __init__(self, draft: Draft, url: str, environment: Mapping[str, str]) -> None:
         self._draft, self._url, self._environment = draft, url, environment
         self._rows = {name: _Rows({name}, [*range(len(it))]) for name, it in draft.data.items()}
@@ -85,6 +93,12 @@ class _Trial:
                 columns, _Rows(columns, shared[0].numbers if shared else [])
             )
         self.remarks: list[str] = []
+        self.asked = self._answered = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether requests were sent, and none of them was answered."""
+        return self.asked > 0 and not self._answered
 
     def _columns_of(self, request: Mapping[str, Any]) -> list[str]:
         return [it for it in _VARIABLE.findall(str(request)) if it in self._draft.data]
@@ -136,6 +150,8 @@ class _Trial:
         asks = _opener(request.get("follow-redirects", True))
         place = self._url + _filled(request["url"], values)
         status, body = _asked(asks, method, place, headers)
+        self.asked += 1
+        self._answered += bool(status)
         why = _wrong(request, status, body)
         return status, f"{method} {_filled(request['url'], data)} {why}" if why else ""
 
