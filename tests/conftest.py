@@ -21,7 +21,8 @@ from tollgate.samples import reading
 SLOW = ("e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
-    *("test_package", "test_bisect", "test_service", "test_compare", "test_compare_fails"),
+    *("test_package", "test_bisect", "test_bisect_beside", "test_service", "test_compare"),
+    "test_compare_fails",
     *("test_doctor", "test_newcomer", "test_ways_out", "test_compare_cpu", "test_forecast"),
     *("test_compare_control", "test_real_services", "test_compare_mix", "test_study"),
     *("test_command", "test_shares", "test_capacity", "test_templates", "test_reload"),
