@@ -69,14 +69,16 @@ function copied(app, copy) {
 function declaredIn(file) {
   const made = common.parseConfig(fs.readFileSync(file, 'utf8'), file) ?? {};
   if (typeof made === 'function' || typeof made.then === 'function') {
-    throw new Error('it exports a function or a promise, which PM2 takes for no apps: export {apps}');
+    throw new Error(
+      'it exports a function or a promise, which PM2 takes for no apps: export {apps}',
+    );
   }
   return [made.apps || made.pm2 || made].flat().map(named);
 }
 
 /** An app with what PM2 fills in before it starts one: verifyConfs in its lib/Common.js. */
 function named(app, index) {
-  if (app === null || typeof app !== 'object') {
+  if (Object(app) !== app) {
     throw new Error(`app ${index + 1} is ${JSON.stringify(app)}: write its script and name`);
   }
   const { cmd, command, port, ...others } = app;
