@@ -20,7 +20,7 @@ def unjudgeable(
     for criterion in criteria:
         if criterion.is_of_workers and not (planned.targets or is_of_remote):
             problem = f"{planned.name} has no target, so its workers are not watched"
-            step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
+            step = "name an app as its scenario's `target`, or remove it"
             yield str(CriterionError(criterion.text, "label", criterion.label, problem, step))
 
 

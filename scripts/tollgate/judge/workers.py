@@ -102,7 +102,7 @@ def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
         step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
         return f"no worker was seen, so nothing was judged: {step}"
     if criterion.subject == "time-left" and not all(it.memory_limit for it in workers):
-        return "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
+        return "the target has no memory limit: set max_memory_restart of its app"
     return ""
 
 

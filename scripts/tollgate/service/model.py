@@ -22,6 +22,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from tollgate.base.paths import ECOSYSTEM
 from tollgate.base.settings import Listed, SettingError, Word, configured, form, number, read
 from tollgate.compare.model import Answers
 
@@ -171,7 +172,7 @@ def _check_place(where: str, scenario: Mapping[str, Any], settings: ServiceSetti
     places = [it for it in ("app", "url", "urls", "target") if scenario.get(it, None)]
     if not places:
         raise SettingError(
-            f"{where} has neither app nor url: name an app of ecosystem.config.js, or write where "
+            f"{where} has neither app nor url: name an app of {ECOSYSTEM.name}, or write where "
             "the service answers, such as http://127.0.0.1:8080"
         )
     if len(places) > 1:

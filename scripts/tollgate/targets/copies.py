@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from tollgate.base.paths import ECOSYSTEM
 from tollgate.base.settings import SettingError, unknown
 from tollgate.base.text import did_you_mean
 from tollgate.targets.pm2 import App, declared_apps, why_not_asked
@@ -103,7 +104,7 @@ def refuse_mode(app: App, mode: str) -> None:
     """Raises SettingError where PM2 can't run the app so."""
     if mode == "cluster" and not app.is_node:
         raise SettingError(
-            f"the app {app.name!r} of ecosystem.config.js runs with {Path(app.interpreter).name!r},"
+            f"the app {app.name!r} of {ECOSYSTEM.name} runs with {Path(app.interpreter).name!r},"
             " and PM2 has the cluster mode for Node alone: leave out MODE, or set MODE=fork"
         )
 
@@ -111,9 +112,7 @@ def refuse_mode(app: App, mode: str) -> None:
 def declared(apps: Mapping[str, App], name: str, where: str) -> App:
     """The app of a name. where: the setting that names it. Raises SettingError."""
     if name not in apps:
-        raise SettingError(
-            f"{where} is {name!r}, an app of ecosystem.config.js {unknown(name, apps)}"
-        )
+        raise SettingError(f"{where} is {name!r}, an app of {ECOSYSTEM.name} {unknown(name, apps)}")
     if why := why_not_asked(apps[name]):
         raise SettingError(why)
     return apps[name]
@@ -137,7 +136,7 @@ def refuse_shared_ports(app: App, apps: Sequence[App]) -> None:
         where = next(_names_of_port(app.port, each), None)
         if where and each.port != app.port:
             raise SettingError(
-                f"{where} of the app {app.name!r} in ecosystem.config.js names port {app.port}, "
+                f"{where} of the app {app.name!r} in {ECOSYSTEM.name} names port {app.port}, "
                 f"which each of its {len(apps)} processes would use: write ${{PORT}} there"
             )
 

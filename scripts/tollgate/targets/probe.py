@@ -19,7 +19,7 @@ from typing import Any
 
 from tollgate.base import json_schema
 from tollgate.base.answers import body_of
-from tollgate.base.paths import SUITE
+from tollgate.base.paths import ECOSYSTEM, SUITE
 from tollgate.base.text import telling
 from tollgate.base.time_limit import within
 from tollgate.base.urls import Url
@@ -78,7 +78,7 @@ def port_is_free(host: str, port: int, app: str) -> None:
     if why_taken(host, port) or (host == pm2.HOST and why_taken(HOST_6, port) == taken):
         raise ProbeError(
             f"port {port} of app {app!r} is in use by {leftovers.port_owner(port)}: "
-            "stop it, or change the port in ecosystem.config.js"
+            f"stop it, or change the port in {ECOSYSTEM.name}"
         )
 
 
@@ -105,7 +105,7 @@ def last_error(app: str) -> str:
             taken = re.search(r"EADDRINUSE.*:(\d+)\b", said[-1])  # may be another than its PORT
             holder = f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
             return f"{said[-1]}{holder} (all of it: pm2-{log.name} in the run's folder)"
-    return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
+    return f"it wrote nothing: start its script of {ECOSYSTEM.name} by hand to see why"
 
 
 def listening_at(host: str, app: pm2.App, timeout: float) -> str:

@@ -22,6 +22,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 from pydantic import Field, PositiveFloat
 
+from tollgate.base.paths import ECOSYSTEM
 from tollgate.base.settings import SettingError, Word, configured, read, says
 from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
@@ -102,7 +103,7 @@ def targets_of(scenario: Mapping[str, Any], name: str) -> list[str]:
     if given == [] or not all(isinstance(each, str) for each in names):
         raise TaurusConfigError(
             f"targets: scenario {name!r} has target {given!r}: name an app of "
-            "ecosystem.config.js, or a list of them such as [balancer, pi-1]"
+            f"{ECOSYSTEM.name}, or a list of them such as [balancer, pi-1]"
         )
     return list(dict.fromkeys(names))
 
@@ -232,7 +233,7 @@ def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm
     if target not in declared:
         raise TaurusConfigError(
             f"targets: scenario {scenario!r} has target {target!r}, which "
-            f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
+            f"{ECOSYSTEM.name} does not have; its apps are: {', '.join(declared)}"
         )
     if why := pm2.why_not_asked(declared[target]):
         raise TaurusConfigError(f"targets: {why}")
@@ -250,7 +251,7 @@ def _check_ports(apps: Iterable[pm2.App]) -> None:
             raise TaurusConfigError(
                 f"targets: the apps {first!r} and {app.name!r} both have port {port}, so that "
                 "each would get requests of the other: give one of them another port, in "
-                "ecosystem.config.js or by PORT_ and its name"
+                f"{ECOSYSTEM.name} or by PORT_ and its name"
             )
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.base.paths import REPORTS, STATE
+from tollgate.base.paths import ECOSYSTEM, REPORTS, STATE
 from tollgate.base.settings import SettingError
 from tollgate.base.text import some_of
 from tollgate.base.urls import Url
@@ -50,13 +50,13 @@ class Source:
         root = git.repository(folder if is_command else script.parent)
         if root is None:
             raise SettingError(
-                f"the app {app.name!r} of ecosystem.config.js runs {script}, which lies in no git "
+                f"the app {app.name!r} of {ECOSYSTEM.name} runs {script}, which lies in no git "
                 "repository, and base comes out of git: compare it by BASE_URL and HEAD_URL"
             )
         lexical = folder if is_command else script
         if not lexical.is_relative_to(root):
             raise SettingError(
-                f"the app {app.name!r} of ecosystem.config.js runs {lexical} through a link: name "
+                f"the app {app.name!r} of {ECOSYSTEM.name} runs {lexical} through a link: name "
                 f"it by its path in {root}"
             )
         folder = folder if folder.is_relative_to(root) else script.parent
@@ -120,7 +120,7 @@ def app_of(name: str, scenario: Mapping[str, Any]) -> pm2.App:
     """The app of a scenario, of which both sides are made. Raises SettingError and Pm2Error."""
     if not (wanted := scenario.get("app", None)):
         raise SettingError(
-            f"scenario {name!r} has no `app`: name one of ecosystem.config.js, of which base and "
+            f"scenario {name!r} has no `app`: name one of {ECOSYSTEM.name}, of which base and "
             "head are made, or set BASE_URL and HEAD_URL"
         )
     return copies.declared(pm2.declared_apps(), str(wanted), f"scenarios.{name}.app")
@@ -194,7 +194,7 @@ def apps_of_sides(
         absent = next((it for it in needed if not Path(it).exists()), None)
         if absent:
             raise SettingError(
-                f"the app {app.name!r} of ecosystem.config.js runs {absent}, which is not there: "
+                f"the app {app.name!r} of {ECOSYSTEM.name} runs {absent}, which is not there: "
                 "set BASE to a commit that has it, or name the `install`, `build` or `link` beside "
                 "the app that puts it there"
             )
@@ -209,7 +209,9 @@ def shared_stores(apps: Sequence[Sequence[pm2.App]]) -> list[str]:
         values = [*app.args, *(it for key, it in app.env.items() if key not in ("PORT", "PATH"))]
         for place in {place for value in values for place in _stores(value, Path(app.cwd))}:
             users.setdefault(place, set()).add(app.name)
-    hint = "give each its own by ${SIDE} and ${PROCESS} in ecosystem.config.js, if they write there"
+    hint = (
+        f"give each its own by ${{SIDE}} and ${{PROCESS}} in {ECOSYSTEM.name}, if they write there"
+    )
     return [
         f"{some_of(sorted(names), NAMED)} share {place}: {hint}"
         for place, names in users.items()

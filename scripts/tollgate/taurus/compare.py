@@ -21,7 +21,7 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
-from tollgate.base.paths import BASE, SUITE
+from tollgate.base.paths import BASE, ECOSYSTEM, SUITE
 from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.base.text import duration_text
@@ -275,8 +275,9 @@ class Compare(OwnLoad):
         if new:
             self.log.warning(
                 "compare: processes of a side write to the same files, such as %s: if one's work "
-                "slows another, give each its own by ${PROCESS} in ecosystem.config.js",
+                "slows another, give each its own by ${PROCESS} in %s",
                 min(new),
+                ECOSYSTEM.name,
             )
 
     def _rehearse(self, plan: Plan, texts: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from tollgate.base import records
+from tollgate.base.paths import ECOSYSTEM
 from tollgate.base.processes import defer_signals
 from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean, duration_text
@@ -225,7 +226,7 @@ def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
     asked = {cell.app for cell in cells}
     for name in sorted(asked - declared.keys()):
         raise settings.SetupError(
-            f"the design asks the app {name!r}, which ecosystem.config.js does not have: "
+            f"the design asks the app {name!r}, which {ECOSYSTEM.name} does not have: "
             f"{did_you_mean(name, declared)}"
         )
     dealt = {

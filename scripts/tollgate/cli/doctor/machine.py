@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 from bzt import TaurusConfigError
 
-from tollgate.base.paths import SUITE
+from tollgate.base.paths import ECOSYSTEM, SUITE
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.cli.doctor.started import started
 from tollgate.install import tools
@@ -56,12 +56,12 @@ def _another_run() -> Diagnosis:
 
 def _ports(node_runs: bool, kind: str, service: str | None) -> list[Diagnosis]:
     if not node_runs or not tools.pm2().exists():
-        state = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
+        state = f"not looked at: they stand in {ECOSYSTEM.name}, which Node and PM2 read"
         return [Diagnosis(WARN, "ports", state, "install these first")]
     try:
         apps = started(kind, os.environ, service)
     except (pm2.Pm2Error, TaurusConfigError, OSError, ValueError) as problem:
-        todo = "correct ecosystem.config.js or taurus.yml"
+        todo = f"correct {ECOSYSTEM.name} or taurus.yml"
         return [Diagnosis(FAIL, "ports", str(problem), todo)]
     if not apps:
         return [Diagnosis(OK, "ports", f"none is needed: -{kind} starts no app")]
@@ -102,7 +102,7 @@ def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
     """seen: by Node as well, which starts a worker for each where `instances` is `max`."""
     may = min(float(usable), limit or float(usable))
     if may < seen:
-        todo = f"set `instances` in ecosystem.config.js: `max` starts {seen} workers"
+        todo = f"set `instances` in {ECOSYSTEM.name}: `max` starts {seen} workers"
         return Diagnosis(WARN, "cores", f"{seen}, of which {may:g} may be used", todo)
     if seen < 2:
         todo = "use a machine with two or more: JMeter and the service share this one"

@@ -7,7 +7,7 @@ import os
 
 from bzt import TaurusConfigError
 
-from tollgate.base.paths import SUITE
+from tollgate.base.paths import ECOSYSTEM, SUITE
 from tollgate.base.patience import telling
 from tollgate.base.urls import Url, origin_of
 from tollgate.cli.new_target import files
@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("name", help="what it is called everywhere, e.g. order-service")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--url", help="a service that runs already, e.g. http://127.0.0.1:8080")
-    where.add_argument("--app", help="an app of yours in ecosystem.config.js")
+    where.add_argument("--app", help=f"an app of yours in {ECOSYSTEM.name}")
     request = (
         "what it is asked, such as 'GET /items/${id}'; with --from OpenAPI an operation that may "
         "write; may be given several times"
@@ -70,7 +70,7 @@ def _asked(arguments: argparse.Namespace) -> NewTarget:
         declared = declared_apps()
         if arguments.app not in declared:
             raise NewTargetError(
-                f"ecosystem.config.js has no app {arguments.app!r}, only {', '.join(declared)}"
+                f"{ECOSYSTEM.name} has no app {arguments.app!r}, only {', '.join(declared)}"
             )
         if why := why_not_asked(declared[arguments.app]):
             raise NewTargetError(why)
