@@ -187,12 +187,12 @@ def _start(
         next((int(match[1]) for text in texts if (match := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
     )
-    given = env.pop("PORT", "")
-    number = re.search(r"\d{2,5}", given)
+    variable = env.pop("PORT", "")
+    number = re.search(r"\d{2,5}", variable)
     stated, fixed_by = (0, "") if number else command.port
     in_file = _port_of_env_file(folder, command)
     port = int(number[0] if number else 0) or stated or in_file or read or in_source
-    says = fixed_by or (f"PORT={given}" if number else ".env" if in_file else "the source")
+    says = fixed_by or (f"PORT={variable}" if number else ".env" if in_file else "the source")
     of_port = f"port {port} is that of {says}"
     of_port = of_port if port else "nothing says which port it takes"
     reads_port = bool(read) or not in_source or any("env.PORT" in text for text in texts)
