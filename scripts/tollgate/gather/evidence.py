@@ -35,6 +35,7 @@ from tollgate.record.manifest import NAME, Manifest, check_seal, is_sealed
 from tollgate.record.sealed_files import check_plans, check_watched
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
+from tollgate.samples.slowest import slowest
 from tollgate.samples.store import Store, open_store
 from tollgate.schedule.silent import Silent
 
@@ -159,9 +160,11 @@ def _completed(
         forecast = forecast_facts(store, followed, origin_ms, facts.ended_s, parents)
     if compared:
         comparison = compare_facts.gather(store, planned, context.plan, compared, cut_s)
+    from_ms, to_ms = (samples.jtl.origin_ms + 1000 * at_s for at_s in execution.window)
     return replace(
         execution,
         schedules=samples.replayed.facts,
+        slowest=slowest(store, from_ms, to_ms, samples.parents),
         facts=_with_samples(workers.with_workers(facts, targets), samples, waits),
         resources=targets.resources,
         forecast=forecast,

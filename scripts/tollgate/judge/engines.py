@@ -26,6 +26,7 @@ from tollgate.judge.facts import (
 )
 from tollgate.judge.validity import execution_reasons
 from tollgate.judge.verdicts import INCONCLUSIVE, OPERATOR, Reason, RunVerdict, invalid
+from tollgate.samples.slowest import MOST
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
@@ -44,6 +45,7 @@ def together(
         for key, data in part.labels.items():
             labels[key].append(data)
     forecasts = [part.forecast for part in parts if part.forecast]
+    slowest = [request for part in parts for request in part.slowest]
     return replace(
         first,
         labels={key: _label(own) for key, own in labels.items()},
@@ -57,6 +59,7 @@ def together(
             acknowledged=_sum(part.facts.acknowledged for part in parts),
         ),
         forecast=_forecast(forecasts) if forecasts else None,
+        slowest=tuple(sorted(slowest, key=lambda request: -request.elapsed_ms)[:MOST]),
         engines=tuple(engines),
     )
 

@@ -14,6 +14,7 @@ from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
 from tollgate.forecast.model import ForecastFacts
+from tollgate.samples.slowest import SlowRequest
 from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.stats.counts import Counts
 from tollgate.stats.sequential import LEAST_STEP
@@ -217,6 +218,8 @@ class MeasuredExecution:
     """None where there is one look, at the end."""
     capacity: Searched | None = None
     """None where none is searched for."""
+    slowest: tuple[SlowRequest, ...] = ()
+    """Of the judged time."""
     engines: tuple[EngineFacts, ...] = ()
     """Each of those that have sent the load, if there are several. The labels are then of all
     together, and the schedules are those of each engine."""

@@ -10,6 +10,8 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     latency_ms             to the first byte; of a sample that no byte answered its elapsed_ms
     connect_ms, bytes, threads    0 where the JTL has none
     test_start             TESTSTART.MS, NULL where the JTL has none
+    trace                  the half of the id of its trace that was drawn for it, NULL where no
+                           request was sent, or the JTL has none
     coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
     trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
@@ -44,6 +46,8 @@ from tollgate.samples.layout import (
 
 #: Columns that a CSV scan gives as BIGINT.
 BIGINTS = ("timeStamp", *NUMBERS)
+#: The column of what was drawn for a sample's trace, and its length.
+TRACE, TRACE_DIGITS = "tollgate_trace", 16
 #: Variables of plans that the store keeps.
 VARIABLES = ("coin", "block", "worker", "server", "trial", "arrival", "due")
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
@@ -163,6 +167,7 @@ def _columns_sql(layout: Layout) -> str:
         "bytes": f"coalesce({_column(layout, 'bytes', '0')}, 0)",
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
+        "trace": _trace_sql(layout),
         "failure": _failure_sql(layout),
         "unsent": _unsent_sql(layout),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
@@ -171,6 +176,14 @@ def _columns_sql(layout: Layout) -> str:
         url = _column(layout, "URL")
         columns["request"] = f"regexp_replace({url}, '^[a-zA-Z]+://[^/?]*', '')"
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def _trace_sql(layout: Layout) -> str:
+    """SQL for what plan/traceparent.py has drawn. It is drawn before any sampler, whatever that
+    sends, and in a transaction's row it is the last sampler's."""
+    drawn, url = (_column(layout, name, "''") for name in (TRACE, "URL"))
+    is_drawn = f"length({drawn}) = {TRACE_DIGITS} AND starts_with({url}, 'http')"
+    return f"CASE WHEN {is_drawn} THEN TRY_CAST('0x' || {drawn} AS UBIGINT) END"
 
 
 def _failure_sql(layout: Layout) -> str:

@@ -44,7 +44,7 @@ def test_a_violated_criterion_is_drawn_and_the_bound_that_decides_it_is_behind_a
     at = cells.index(f"fork: {result.criterion}")
     assert cells[at + 1 : at + 3] == [fail_bound(result), unadjusted(result)]
     ids = re.findall(r'<section id="(\w+)"', to_html(tmp_path, known))
-    assert ids == ["criteria", "broken", "time", "spread", "machines", "environment"]
+    assert ids == ["criteria", "broken", "time", "spread", "slowest", "machines", "environment"]
 
 
 def test_what_was_sent_stands_beside_what_the_schedule_meant_to_send(tmp_path):

@@ -13,12 +13,13 @@ from support.run_pages import charts_of, text_of, two_modes
 from tollgate.gather.judged import judged
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.report.pages.run import criteria, failures, headline, over_time, spread
+from tollgate.report.pages.run import criteria, failures, headline, over_time, slowest, spread
 from tollgate.report.pages.run.grid import percentile_for, points_for
 from tollgate.report.pages.run.view import View
 from tollgate.report.pages.run.write import write
 from tollgate.report.table import split
 from tollgate.samples.failures import read_failures
+from tollgate.samples.slowest import MOST, SlowRequest
 from tollgate.stats.counts import Counts
 
 
@@ -218,3 +219,23 @@ def test_a_criterion_on_more_than_its_requests_bear_says_so(percentile, is_said,
     path = write(two_modes(tmp_path, f"{percentile} of nap>1ms"))  # 300 requests
     chart = charts_of(path)[f"{percentile} of nap>1ms"]
     assert ("too few requests" in chart["note"]) is is_said
+
+
+def slow(took, trace="", side=-1, **changes):
+    """A request that began at 2023-11-14 22:13:20.005 UTC."""
+    its = {"label": "list", "ok": True, "code": "200"} | changes
+    return SlowRequest(elapsed_ms=took, start_ms=1_700_000_000_005, trace=trace, side=side, **its)
+
+
+def test_the_slowest_requests_of_all_executions_have_their_traces_where_one_is_known():
+    fork = view_of(slowest=(slow(80), slow(30, ok=False, code="500")))
+    table = slowest.table([fork, view_of(slowest=(slow(50, side=1),), name="cluster")])
+    assert cells(table) == [
+        ["fork: list", "80", "22:13:20.005", "200"],
+        ["cluster, head: list", "50", "22:13:20.005", "200"],
+        ["fork: list", "30", "22:13:20.005", "500, failed"],
+    ]
+    traced = slowest.table([fork, view_of(slowest=(slow(90, "a" * 32),), name="cluster")])
+    assert [row[-1] for row in cells(traced)] == ["a" * 32, "-", "-"]
+    assert len(slowest.table([view_of(slowest=(slow(1),) * 15)] * 2).rows) == MOST
+    assert slowest.table([view_of()]) is None

@@ -37,7 +37,7 @@ def page_of(run=Path("run"), **sections):
     """The page of a run that has these sections alone, in place of all others."""
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
     nothing = ("study", "comparison", "capacity", "headline", "criteria", "failed", "spread")
-    nothing += ("workers", "command")
+    nothing += ("slowest", "workers", "command")
     none_of = ("judged", "failures", "over_time", "forecasts", "engines")
     empty = {
         **dict.fromkeys(nothing),

@@ -20,7 +20,15 @@ from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
 from tollgate.report.pages.kit.assemble import Head, Remark, render
 from tollgate.report.pages.kit.names import readable
-from tollgate.report.pages.run import criteria, headline, over_time, spread, surroundings, workers
+from tollgate.report.pages.run import (
+    criteria,
+    headline,
+    over_time,
+    slowest,
+    spread,
+    surroundings,
+    workers,
+)
 from tollgate.report.pages.run import failures as failed
 from tollgate.report.pages.run.intended import intended, of_engines
 from tollgate.report.pages.run.view import View, colours
@@ -82,6 +90,7 @@ def to_html(run: Path, outcome: Judged, study: StudyResult | None = None) -> str
         # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         spread=None if studied or searched else spread.content(views, spans),
+        slowest=None if studied or searched else slowest.table(views),
         forecasts=[pair for pair in zip(views, judged, strict=True) if pair[1].forecast],
         engines=[view for view in views if view.execution.engines],
         shared_s=shared_s,
