@@ -327,6 +327,13 @@ def test_a_visit_to_the_shop_that_chromium_has_recorded():
     assert "SHOP_PASSWORD" in to_set
 
 
+def test_the_traces_of_a_page_that_was_recorded_stay_behind(tmp_path):
+    traces = {"traceparent": f"00-{'1' * 32}-{'2' * 16}-01", "Tracestate": "shop=1"}
+    found = draft(tmp_path, entry(f"{OWN}/a", headers={**traces, "X-Shop": "7"}))
+    assert "X-Shop" in repr(found)
+    assert not re.search("trace(parent|state)", repr(found), re.IGNORECASE)
+
+
 def test_half_a_pair_of_surrogates_ends_in_no_trace(tmp_path):
     half = "\ud83d"
     asked = [

@@ -19,7 +19,7 @@ from tollgate.service.elements import sends_json
 _OWN_HEADERS = re.compile(
     r"(:.*|host|connection|content-length|cookie|user-agent|accept-encoding|accept-language|dnt"
     r"|origin|referer|sec-.*|upgrade.*|cache-control|pragma|priority|if-.*|te|trailer"
-    r"|transfer-encoding|keep-alive|proxy-connection)",
+    r"|transfer-encoding|keep-alive|proxy-connection|traceparent|tracestate)",
     re.IGNORECASE,
 )
 _TYPE = re.compile(r"[\w.+-]+/[ -~]+")
