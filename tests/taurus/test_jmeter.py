@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import javaproperties
 import pytest
+from bzt import TaurusConfigError
 from bzt.modules.aggregator import ConsolidatingAggregator
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
 from bzt.modules.provisioning import Local
@@ -221,30 +222,52 @@ def test_bzt_reads_the_samples_for_reporters_of_its_own_alone(monkeypatch, liste
     assert aggregator.underlings == [jmeter.reader] * len(listeners)
 
 
-START = "TESTSTART.MS"
+START, TRACE = "TESTSTART.MS", "tollgate_trace"
+OURS = f"{START},{TRACE}"
 
 
-def asks(text):
-    return {"sample_variables": text}
+def asks(text, **more):
+    return {"sample_variables": text, **more}
+
+
+def asked_for(module, scenario):
+    """The properties of a scenario once its JMeter is asked for variables."""
+    executor = InstalledJMeter()
+    executor.settings = BetterDict.from_dict({"properties": module})
+    config = BetterDict.from_dict({"properties": {"users": 2, **scenario}})
+    executor.get_scenario = lambda: config
+    executor._ask_for_variables()
+    return config["properties"]
 
 
 @pytest.mark.parametrize(
     ("module", "scenario", "told"),
     [
-        *(({}, {}, START), (asks(""), {}, START), (asks(None), {}, START)),
-        *((asks("user"), {}, f"user,{START}"), (asks("user,"), {}, f"user,{START}")),
-        (asks(f"user, {START}"), {}, f"user, {START},{START}"),
-        *((asks(START), {}, START), (asks(f"{START},b"), {}, f"{START},b")),
-        (asks(START), asks("a"), f"a,{START}"),
+        *(({}, {}, OURS), (asks(""), {}, OURS), (asks(None), {}, OURS)),
+        *((asks("user"), {}, f"user,{OURS}"), (asks("user,"), {}, f"user,{OURS}")),
+        (asks(f"user, {START}"), {}, f"user, {START},{OURS}"),
+        *((asks(START), {}, OURS), (asks(f"{START},b"), {}, f"{START},b,{TRACE}")),
+        *((asks(START), asks("a"), f"a,{OURS}"), (asks(OURS), {}, OURS)),
     ],
 )
-def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, scenario, told):
-    executor = InstalledJMeter()
-    executor.settings = BetterDict.from_dict({"properties": module})
-    config = BetterDict.from_dict({"properties": {"users": 2, **scenario}})
-    executor.get_scenario = lambda: config
-    executor._ask_for_test_start()
-    assert config["properties"] == {"users": 2, **asks(told)}
+def test_a_run_asks_jmeter_for_its_start_and_traces_beside_the_users_own_variables(
+    module, scenario, told
+):
+    assert asked_for(module, scenario) == {"users": 2, **asks(told)}
+
+
+@pytest.mark.parametrize("off", ["off", False])  # as YAML 1.2 and 1.1 read it
+def test_without_traces_their_column_is_not_asked_for(off):
+    way = {"traceparent": off}
+    assert asked_for(way, {})["sample_variables"] == START
+    assert asked_for({}, way)["sample_variables"] == START
+    assert asked_for(way, {"traceparent": "sampled"})["sample_variables"] == OURS
+
+
+@pytest.mark.parametrize("way", ["on", "01", True, None, 1, ["off"]])
+def test_a_way_to_send_traces_that_does_not_exist_is_refused(way):
+    with pytest.raises(TaurusConfigError, match="the property traceparent is "):
+        asked_for({"traceparent": way}, {})
 
 
 def test_the_private_method_that_is_overridden_is_one_of_this_bzt():

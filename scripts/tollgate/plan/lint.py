@@ -21,6 +21,7 @@ from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import read_plan
 from tollgate.plan.sessions import shares
+from tollgate.plan.traceparent import PROPERTY
 from tollgate.plan.variables import expander_of, running_expander_of, set_anew
 
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
@@ -41,7 +42,7 @@ _WITHOUT_DEFAULT = re.compile(r"\$\{__P\(\s*([\w-]+)\s*\)\}")
 _SCRIPT_FILE = re.compile(r'name="(?:filename|\w+\.filename)">[^<]+\.(?:groovy|bsh|js|java)<')
 _JMETERS = re.compile(r"^#?([A-Za-z_]+)=", re.MULTILINE)
 #: What a run gives each plan, whether it reads that or not.
-_OF_ANY_RUN = ("warmup", "measured")
+_OF_ANY_RUN = ("warmup", "measured", PROPERTY)
 
 _Scoped = tuple[Element, tuple[Element, ...]]
 #: Names listed of each kind of remark.

@@ -20,13 +20,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 
 from tollgate.base.paths import java_finds
 from tollgate.base.text import java_escaped, java_property
 from tollgate.base.urls import Url
 from tollgate.gather.thread_ends import thread_ends
-from tollgate.plan import sent
+from tollgate.plan import sent, traceparent
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
@@ -97,6 +98,7 @@ class InstalledJMeter(JMeterExecutor):
         self._asked_to_end_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
         self._remote_file: str | None = None
+        self._flags: str | None = None  # of `traceparent`
         self._thread_ends: dict[str, dict[str, int]] | None = None
         self.begins_at = 0.0
 
@@ -105,9 +107,9 @@ class InstalledJMeter(JMeterExecutor):
         self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
 
     def prepare(self) -> None:
-        """Have JMeter write when it started and parse fragments once, and bzt follow the samples
-        record by record."""
-        self._ask_for_test_start()
+        """Have JMeter write when it started and parse fragments once, each request tell its trace,
+        and bzt follow the samples record by record."""
+        self._ask_for_variables()
         super().prepare()
         folder = Path(self.original_jmx).absolute().parent
         if self.remote:
@@ -119,7 +121,7 @@ class InstalledJMeter(JMeterExecutor):
             self._remote_file = self._kept_apart(path)
         elif shares_fragments(Path(self.original_jmx)):
             put_in_place(Path(self.modified_jmx), folder)
-        self._watch_variables()
+        self._change_plan()
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
@@ -127,13 +129,15 @@ class InstalledJMeter(JMeterExecutor):
         if csv is not None:
             csv.file = WholeRecords(csv.file)
 
-    def _watch_variables(self) -> None:
-        """Have the run's copy of the plan look for variables without a value in what it sends."""
-        plan = Path(self.original_jmx)
+    def _change_plan(self) -> None:
+        """Have the run's copy of the plan look for variables without a value in what it sends, and
+        send `traceparent`."""
+        plan, copy = Path(self.original_jmx), Path(self.modified_jmx)
         data = under_way(self.engine).executions[self.label].original or plan
         properties = {key: str(value) for key, value in self.properties.items()}
-        looked_for = sent.traces(plan, properties, data.absolute().parent)
-        sent.watch(Path(self.modified_jmx), looked_for)
+        sent.watch(copy, sent.traces(plan, properties, data.absolute().parent))
+        if self._flags and not traceparent.send(copy, data, properties, self._flags):
+            self.log.info("%s: it sends a traceparent of its own", self.label)
 
     def startup(self) -> None:
         """Spare bzt's reading of the samples where none of its own reporters listens."""
@@ -327,14 +331,23 @@ class InstalledJMeter(JMeterExecutor):
             time.sleep(0.1)
         return True
 
-    def _ask_for_test_start(self) -> None:
-        """Add TESTSTART.MS to whatever variables the samples are to have: it is the zero of every
-        schedule, and without it the lateness of all samples would be unknown."""
+    def _ask_for_variables(self) -> None:
+        """Add to whatever variables the samples are to have TESTSTART.MS, which is the zero of
+        every schedule and without which the lateness of all samples would be unknown, and what
+        their traces are known by. Raises TaurusConfigError."""
         scenario = self.get_scenario()
-        own = scenario.get("properties")
-        given = own.get(VARIABLES, self.settings.get("properties").get(VARIABLES, ""))
-        names = [name for name in str(given or "").split(",") if name]  # JMeter takes no blanks off
-        own[VARIABLES] = ",".join(names if TEST_START in names else [*names, TEST_START])
+        own, usual = scenario.get("properties"), self.settings.get("properties")
+        stated = str(own.get(VARIABLES, usual.get(VARIABLES, "")) or "")
+        names = [name for name in stated.split(",") if name]  # JMeter takes no blanks off
+        way = own.get(traceparent.PROPERTY, usual.get(traceparent.PROPERTY, traceparent.USUAL))
+        if str(way) not in traceparent.WAYS:
+            raise TaurusConfigError(
+                f"{self.label}: the property {traceparent.PROPERTY} is {str(way)!r}: write "
+                "unsampled, sampled or off"
+            )
+        self._flags = traceparent.WAYS[str(way)]
+        ours = [TEST_START, *([traceparent.VARIABLE] if self._flags else [])]
+        own[VARIABLES] = ",".join([*names, *(name for name in ours if name not in names)])
         scenario["properties"] = own
 
     def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
