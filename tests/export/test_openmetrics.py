@@ -6,14 +6,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tollgate.export import openmetrics
 from tollgate.export.finished import Moment
 from tollgate.export.metrics import Metric
-from tollgate.stats.exponential import Exponential
+from tollgate.export.totals import Exemplar, Histogram
 
 RESOURCE = {"service.name": "shop", "service.instance.id": "run-1", "host.name": "h"}
 #: How many times its lower end a bucket's upper end is, with the six digits that its name keeps.
@@ -21,12 +21,13 @@ WIDTH = 2.0 ** (1 / 16) * 1.00001
 TIMES_MS = st.lists(st.integers(0, 9_000), min_size=1, max_size=60)
 
 
-def written(series, resource=RESOURCE):
+def written(series, resource=RESOURCE, exemplar=None):
     """The families of a run with these times, a series each."""
     points = []
     for name, times_ms in series.items():
-        times = Exponential()
+        times = Histogram()
         times.add(np.array(times_ms) / 1000)
+        times.exemplar = exemplar
         points.append(({"tollgate.label": name}, times))
     metric = Metric("tollgate.service_time", "s", "histogram", "Times.", tuple(points))
     text = io.StringIO()
@@ -55,6 +56,26 @@ def test_a_quantile_of_series_together_is_within_a_bucket_of_the_nearest_rank(so
     for p in (0.01, 0.5, 0.9, 0.95, 1.0):
         nearest = both[math.ceil(len(both) * p) - 1] / 1000
         assert nearest / WIDTH <= quantile(family, p) <= nearest * WIDTH, p
+
+
+@settings(max_examples=30)
+@given(TIMES_MS, TIMES_MS, st.data())
+def test_an_exemplar_stands_at_the_bucket_of_its_time_and_leads_to_its_trace(some, others, data):
+    """Whatever other series fill buckets between."""
+    took_s = data.draw(st.sampled_from(some)) / 1000
+    exemplar = Exemplar(took_s, 99.5, "000" + "1" * 29, "2" * 16)
+    family = written({"a": some}, exemplar=exemplar)["tollgate_service_time_seconds"]
+    beside = written({"a": some, "b": [*others, *some]}, exemplar=exemplar)
+    for samples in (family.samples, beside["tollgate_service_time_seconds"].samples):
+        buckets = [
+            (float(sample.labels["le"]), sample.exemplar)
+            for sample in samples
+            if sample.name.endswith("_bucket") and sample.labels["tollgate_label"] == "a"
+        ]
+        [(end, shown)] = [bucket for bucket in buckets if bucket[1]]
+        assert end == min(each for each, _ in buckets if each * 1.00001 >= took_s)
+        assert shown.labels == {"trace_id": exemplar.trace, "span_id": exemplar.span}
+        assert (shown.value, float(shown.timestamp)) == (took_s, 99.5)
 
 
 def test_a_run_is_known_by_the_labels_that_prometheus_makes_of_its_resource():

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.export.totals import Histogram, Totals
+from tollgate.export.totals import Histogram, Totals, exemplar_of
 from tollgate.schedule.growing_samples import SIDES, Key, SampleSeries
-from tollgate.stats.exponential import Exponential
 from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
 
@@ -19,7 +18,7 @@ _TABLE = Path(__file__).with_name("metrics.csv")
 _ROWS = [*csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())]
 
 Attributes = Mapping[str, str]
-Value = float | int | Exponential
+Value = float | int | Histogram
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,9 @@ def _attributes(key: Key) -> dict[str, str]:
 
 
 def _of_samples(series: SampleSeries[Histogram]) -> dict[str, Value | None]:
+    # Each of the slowest is in one point.
+    series.service.exemplar = exemplar_of(*series.slowest) if series.slowest else None
+    series.slowest = ()
     return {
         "tollgate.requests": series.service.total,
         "tollgate.received": series.bytes,

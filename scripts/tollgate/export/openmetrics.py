@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tollgate.export.finished import Moment
 from tollgate.export.metrics import Metric
-from tollgate.stats.exponential import Exponential
+from tollgate.export.totals import Exemplar, Histogram
 
 #: Buckets are 4.4 % wide: each has a line at each point. No histogram here has a lower scale: with
 #: its 1,000 buckets that would take times 10^18 apart.
@@ -41,12 +41,14 @@ class _Point:
     zeros: int
     total: int
     sum: float
+    exemplar: Exemplar | None
 
     @classmethod
-    def of(cls, at_s: float, times: Exponential) -> _Point:
+    def of(cls, at_s: float, times: Histogram) -> _Point:
         index, first = np.unique(times.index >> (times.scale - _SCALE), return_index=True)
         counts = np.add.reduceat(times.n, first) if len(index) else times.n
-        return cls(at_s, index, np.cumsum(counts), times.zeros, times.total, times.sum)
+        own = np.cumsum(counts), times.zeros, times.total, times.sum, times.exemplar
+        return cls(at_s, index, *own)
 
 
 def write(moments: Iterable[Moment], resource: Mapping[str, str], file: TextIO) -> None:
@@ -64,7 +66,7 @@ def write(moments: Iterable[Moment], resource: Mapping[str, str], file: TextIO) 
             series = points.setdefault(metric.name, {})
             for attributes, value in metric.points:
                 point: Any = (moment.at_s, value)
-                if isinstance(value, Exponential):
+                if isinstance(value, Histogram):
                     point = _Point.of(moment.at_s, value)
                 series.setdefault(_labels({**identity, **attributes}), []).append(point)
     for name, metric in families.items():
@@ -94,11 +96,21 @@ def _histograms(family: str, points: Mapping[str, Sequence[_Point]]) -> Iterator
         for point in its:
             place = np.searchsorted(point.index, ends, side="right")
             upto = point.zeros + np.append(0, point.upto)[place]
-            for name, count in zip(names, [point.zeros, *upto.tolist()], strict=True):
-                yield f'{family}_bucket{{{labels},le="{name}"}} {count} {point.at_s:.3f}\n'
+            marks = [""] * len(names)
+            if exemplar := point.exemplar:
+                marks[np.searchsorted([0.0, *uppers], exemplar.value)] = _shown(exemplar)
+            counts = [point.zeros, *upto.tolist()]
+            for name, count, mark in zip(names, counts, marks, strict=True):
+                line = f'{family}_bucket{{{labels},le="{name}"}} {count} {point.at_s:.3f}'
+                yield f"{line}{mark}\n"
             yield f'{family}_bucket{{{labels},le="+Inf"}} {point.total} {point.at_s:.3f}\n'
             yield f"{family}_count{{{labels}}} {point.total} {point.at_s:.3f}\n"
             yield f"{family}_sum{{{labels}}} {point.sum:.6f} {point.at_s:.3f}\n"
+
+
+def _shown(exemplar: Exemplar) -> str:
+    ids = f'trace_id="{exemplar.trace}",span_id="{exemplar.span}"'
+    return f" # {{{ids}}} {exemplar.value:.3f} {exemplar.at_s:.3f}"
 
 
 def _family(metric: Metric) -> str:

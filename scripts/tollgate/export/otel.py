@@ -14,14 +14,15 @@ from pathlib import Path
 
 from opentelemetry._logs import LogRecord, SeverityNumber
 from opentelemetry.sdk._logs import ReadableLogRecord
+from opentelemetry.sdk.metrics import Exemplar as SdkExemplar
 from opentelemetry.sdk.metrics import export as sdk
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from tollgate.export.events import Event
 from tollgate.export.metrics import Metric
+from tollgate.export.totals import Exemplar, Histogram
 from tollgate.record.manifest import Manifest
-from tollgate.stats.exponential import Exponential
 
 _CUMULATIVE = sdk.AggregationTemporality.CUMULATIVE
 _SCOPE = InstrumentationScope("tollgate")
@@ -62,13 +63,13 @@ def _data(metric: Metric, began: int, at: int) -> sdk.DataT:
         histograms = [
             _histogram(attributes, times, began, at)
             for attributes, times in metric.points
-            if isinstance(times, Exponential)
+            if isinstance(times, Histogram)
         ]
         return sdk.ExponentialHistogram(histograms, _CUMULATIVE)
     numbers = [
         sdk.NumberDataPoint(dict(attributes), began, at, value)
         for attributes, value in metric.points
-        if not isinstance(value, Exponential)
+        if not isinstance(value, Histogram)
     ]
     if metric.kind == "gauge":
         return sdk.Gauge(numbers)
@@ -76,7 +77,7 @@ def _data(metric: Metric, began: int, at: int) -> sdk.DataT:
 
 
 def _histogram(
-    attributes: Mapping[str, str], times: Exponential, began: int, at: int
+    attributes: Mapping[str, str], times: Histogram, began: int, at: int
 ) -> sdk.ExponentialHistogramDataPoint:
     return sdk.ExponentialHistogramDataPoint(
         attributes=attributes,
@@ -91,7 +92,13 @@ def _histogram(
         flags=0,
         min=times.least,
         max=times.most,
+        exemplars=[_exemplar(times.exemplar)] if times.exemplar else [],
     )
+
+
+def _exemplar(its: Exemplar) -> SdkExemplar:
+    ids = {"span_id": int(its.span, 16), "trace_id": int(its.trace, 16)}
+    return SdkExemplar({}, its.value, round(its.at_s * _NS), **ids)
 
 
 def to_logs(events: Iterable[Event], resource: Resource) -> list[ReadableLogRecord]:

@@ -3,17 +3,42 @@ is ever taken away, so that whoever missed some of them has all with the next.""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tollgate.plan.model import Plan
+from tollgate.samples.slowest import trace_id
 from tollgate.schedule.growing_samples import GrowingSamples
 from tollgate.stats.arrays import Floats, Ints
 from tollgate.stats.exponential import Exponential
 
 
+@dataclass(frozen=True)
+class Exemplar:
+    """A sample whose trace a store may lead to. value, at_s: how long it took, in seconds, and when
+    it was answered, in seconds since the epoch. trace, span: ids, as texts."""
+
+    value: float
+    at_s: float
+    trace: str
+    span: str
+
+
 class Histogram(Exponential):
-    """Times in seconds."""
+    """Times in seconds. exemplar: the slowest sample since the point before this one, None where
+    there is none with a trace."""
+
+    exemplar: Exemplar | None = None
 
     def keep(self, _begin_ms: Ints | Floats, _end_ms: Ints, time_ms: Ints) -> None:
         self.add(time_ms / 1000)
+
+
+def exemplar_of(
+    elapsed_ms: int, start_ms: int, test_start_ms: int | None, drawn: int
+) -> Exemplar | None:
+    trace = trace_id(test_start_ms, drawn)
+    at_s = (start_ms + elapsed_ms) / 1000
+    return Exemplar(elapsed_ms / 1000, at_s, trace, trace[-16:]) if trace else None
 
 
 class Totals(GrowingSamples[Histogram]):

@@ -17,6 +17,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from tollgate.plan.model import Plan
+from tollgate.samples.slowest import side_sql
 from tollgate.samples.store import Store
 from tollgate.schedule.growing_join import NOBODY, Arrived, GrowingJoin, Joined, gathered
 from tollgate.schedule.queues import Queue, queues_of
@@ -31,7 +32,9 @@ NO_SCHEDULE = -1
 #: An elapsed is below 10^9 ms: with the number of its series it fits into one number.
 _ELAPSED_BITS = 30
 _SERIES = """SELECT label, is_transaction, ok, {side} AS side, thread_group, list(start_ms),
-    list(elapsed_ms), list(number), sum(bytes)::BIGINT FROM samples GROUP BY ALL"""
+    list(elapsed_ms), list(number), sum(bytes)::BIGINT,
+    max([elapsed_ms, start_ms, test_start, trace]) FILTER (trace IS NOT NULL)
+    FROM samples GROUP BY ALL"""
 
 
 #: By Key.side.
@@ -69,6 +72,9 @@ class SampleSeries(Generic[Kept]):
     lateness: Kept
     """From when it was due until it was sent."""
     bytes: int = 0
+    slowest: tuple[int, ...] = ()
+    """Of those with a trace, since whoever shows it took it away: how long it took, when it and the
+    test began (epoch ms), and what was drawn for its trace."""
 
 
 class GrowingSamples(ABC, Generic[Kept]):
@@ -112,18 +118,19 @@ class GrowingSamples(ABC, Generic[Kept]):
         )
         self._begin(*starts)
         self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
-        side = "coalesce(TRY_CAST(coin AS INTEGER) % 2, -1)" if "coin" in new.layout else "-1"
-        rows = new.rows(_SERIES.format(side=side))
+        rows = new.rows(_SERIES.format(side=side_sql(new.layout)))
         self._find_places(
             {(label, sender) for label, is_sum, _, _, sender, *_ in rows if not is_sum}
         )
         arrived: list[list[Arrived]] = [[] for _ in self.joins]
-        for *key, thread_group, start_ms, elapsed_ms, thread, size in rows:
+        for *key, thread_group, start_ms, elapsed_ms, thread, size, slowest in rows:
             number = self._number(Key(*key))
             start_ms, elapsed_ms = np.array(start_ms, np.int64), np.array(elapsed_ms, np.int64)
             self.rows += len(elapsed_ms)
             series = self.series[number]
             series.bytes += size
+            if slowest:
+                series.slowest = max(series.slowest, tuple(slowest))
             series.service.keep(start_ms, start_ms + elapsed_ms, elapsed_ms)
             place = self._places.get((key[0], thread_group), NO_SCHEDULE)
             if place != NO_SCHEDULE and not series.key.is_transaction:
