@@ -1,6 +1,8 @@
 """The store of a JTL: what it is made from, and what it never holds."""
 
 import os
+import signal
+import threading
 
 import pytest
 
@@ -111,6 +113,18 @@ def test_a_query_that_fails_is_refused_like_any_other(path):
     with pytest.raises(JtlError) as caught, open_store(path) as asked:
         list(asked.each(["SELECT 1 AS one", "SELECT error('broken') AS one", "SELECT 1 AS one"]))
     assert caught.value.path == str(path)
+
+
+def asked_without_end(path):
+    with store.database(path) as con:
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        con.execute("SELECT sum(a.range * b.range % 7) FROM range(9999999) a, range(9999999) b")
+
+
+def test_a_signal_during_a_query_is_ctrl_c_and_no_error(path):
+    with pytest.raises(KeyboardInterrupt):
+        asked_without_end(path)
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_store_has_for_a_while_only_what_had_ended_by_then(path):

@@ -2,10 +2,11 @@
 
 import logging
 import zipfile
+from unittest.mock import Mock
 
 import pytest
 import yaml
-from bzt import TaurusConfigError
+from bzt import ManualShutdown, TaurusConfigError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,3 +130,16 @@ def test_the_usual_jmeter_stays(monkeypatch):
         before = jmeter_home()
         with_jmeter(path)._take_own_jmeter()
         assert jmeter_home() == before
+
+
+@pytest.mark.parametrize("raised", [RuntimeError, KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_an_error_of_a_module_that_a_signal_has_interrupted_is_the_interruption(
+    raised, interrupted
+):
+    made = engine()
+    made.interrupted = interrupted
+    made.provisioning = Mock(check=Mock(side_effect=raised))
+    made.started = [made.provisioning]
+    with pytest.raises(ManualShutdown if interrupted else raised):
+        made._wait()

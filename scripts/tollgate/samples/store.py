@@ -34,6 +34,8 @@ from tollgate.samples.reading import quoted, write_parquet
 MEMORY_LIMIT = "300MB"
 THREADS = 2
 _NAME = "samples.parquet"
+#: DuckDB's RuntimeError in place of what a signal's handler raises.
+_INTERRUPTED = "Query interrupted"
 
 
 class Store:
@@ -127,7 +129,7 @@ def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty in-memory database with bounded memory, for the JTL at path.
 
     Its spill folder is beside the JTL and is removed after use. Raises JtlError for whatever DuckDB
-    can't do.
+    can't do, and KeyboardInterrupt for a signal whose handler raises during a query.
     """
     with _folder(path) as spill:
         con = duckdb.connect(config={"temp_directory": spill, "memory_limit": MEMORY_LIMIT})
@@ -136,6 +138,10 @@ def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
             yield con
         except duckdb.Error as error:
             raise _fault(path, spill, error) from error
+        except RuntimeError as error:
+            if str(error) != _INTERRUPTED:
+                raise
+            raise KeyboardInterrupt from error
         finally:
             con.close()
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bzt import TaurusConfigError
+from bzt import ManualShutdown, TaurusConfigError
 from bzt.engine import Configuration
 
 from tollgate.base.settings import SettingError
@@ -95,6 +95,15 @@ class Engine(secrecy.RecordingEngine):
         self.config.merge({"settings": {"env": {"JMETER_HOME": str(home)}}})
         self.config.merge({"modules": {"jmeter": {"path": str(launcher), "version": version}}})
         self.log.info("JMeter %s of %s: yours, and nothing is installed into it", version, home)
+
+    def _check_modules_list(self) -> bool:
+        try:
+            return bool(super()._check_modules_list())
+        except BaseException:
+            # Libraries raise errors of their own in place of what a signal's handler does.
+            if self.interrupted:
+                raise ManualShutdown from None
+            raise
 
     def _startup(self) -> None:
         for each in self.services:
