@@ -215,6 +215,11 @@ MULTIPART = "multipart/form-data; boundary=x"
         (sent({"mimeType": "application/json", "text": ""}, method="PATCH"), NO_BODY),
         (sent({"mimeType": "image/png", "text": "\ufffdPNG"}), NO_BODY),
         (sent({"mimeType": "a/b", "text": "/w==", "encoding": "base64"}), NO_BODY),
+        (sent({"mimeType": "application/octet-stream", "text": "\1\2\xff"}, size=3), NO_BODY),
+        (sent({"mimeType": "application/x-protobuf", "text": "\n\2h\xe9"}), NO_BODY),
+        (sent({"mimeType": "image/png", "text": "\xff"}, Content_Length="1"), NO_BODY),
+        (sent({"mimeType": "application/vnd.openxmlformats", "text": "PK\xe9"}), NO_BODY),
+        (sent({"mimeType": "text/plain", "text": "a\udcff"}, Content_Length="2"), NO_BODY),
         (sent({"mimeType": "text/plain", "text": "cut o"}, Content_Length="700"), NO_BODY),
         (sent({"mimeType": "text/plain", "text": "plain"}, Content_Encoding="gzip"), NO_BODY),
         (sent({"params": [{"name": "a", "value": {"b": 1}}]}), NO_BODY),
@@ -249,6 +254,22 @@ def test_a_text_of_the_length_that_was_sent_stays(tmp_path, more):
     one = sent({"mimeType": "text/plain", **more}, Content_Length="3")
     (found,) = draft(tmp_path, one).requests
     assert (found["body"], found["headers"]) == ("h\u00e9", {"Content-Type": "text/plain"})
+
+
+@pytest.mark.parametrize(
+    ("mime", "more", "length"),
+    [
+        ("application/octet-stream", {"text": "\1\2"}, ""),
+        ("application/octet-stream", {"text": "h\xe9"}, "3"),
+        ("application/x-protobuf", {"text": "aMOp", "encoding": "base64"}, ""),
+        ("application/graphql", {"text": "h\xe9"}, ""),
+        ("", {"text": "h\xe9"}, ""),
+    ],
+)
+def test_characters_that_can_only_be_the_bytes_that_were_sent_stay(tmp_path, mime, more, length):
+    headers = {"Content_Length": length} if length else {}
+    (found,) = draft(tmp_path, sent({"mimeType": mime, **more}, **headers)).requests
+    assert found["body"]
 
 
 def test_a_body_and_an_answer_in_files_beside_the_recording_are_read(tmp_path):

@@ -16,8 +16,14 @@ from tollgate.intake.notation import json_of
 _FORM = "application/x-www-form-urlencoded"
 #: Methods of which a request that names the type of its body has one.
 _WITH_BODY = ("POST", "PUT", "PATCH")
+#: Characters for bytes that are none.
+_NO_TEXT = re.compile("[\ufffd\ud800-\udfff]")
 #: Longer XML is a text, in which no value gives way to a variable.
 _LONGEST_XML = 100_000
+#: In types whose bodies are text: recorders write bytes of others as characters of any encoding.
+_OF_TEXT = re.compile(
+    r"^$|^text/|[/+.-](?:(?:nd)?json|xml|(?:java|ecma)script|graphql|yaml|csv|form-urlencoded)\b"
+)
 _LOST = "whose body the recording does not hold as it was sent"
 
 
@@ -60,15 +66,20 @@ def body_of(request: Mapping[str, Any], headers: Mapping[str, str]) -> Body:
     if not text and not fields:
         return Body(lost=_LOST) if _had_body(request, headers, mime) else Body()
     is_packed = headers.get("content-encoding", "identity").lower() != "identity"
-    if is_packed or "\ufffd" in text:
+    if is_packed or _NO_TEXT.search(text):
         return Body(lost=_LOST)
     sizes = (headers.get("content-length"), str(request.get("bodySize")))
     body = _parsed(mime, text, fields, sizes)
-    size = str(len(text.encode("utf-8", "replace")))
     # What has a form of its own may have been written anew, as without what was secret.
-    if body.kind == "text" and headers.get("content-length", size) != size:
-        return Body(lost=_LOST)
-    return body
+    is_kept = body.kind != "text" or _is_whole(text, post, mime, headers.get("content-length"))
+    return body if is_kept else Body(lost=_LOST)
+
+
+def _is_whole(text: str, post: Mapping[str, Any], mime: str, length: str | None) -> bool:
+    """Whether a text is what was sent, as far as the recording can tell."""
+    if length is not None:
+        return length == str(len(text.encode()))
+    return text.isascii() or "encoding" in post or bool(_OF_TEXT.search(mime.lower()))
 
 
 def _had_body(request: Mapping[str, Any], headers: Mapping[str, str], mime: str) -> bool:
@@ -104,7 +115,7 @@ def _parsed(
         # chrome-har has decoded them, others have not.
         decode = str if str(len(urlencode(pairs))) in sizes else unquote
         return Body(by_text or [[*map(decode, it)] for it in pairs], "form", mime)
-    is_xml = "xml" in lower or text.lstrip().startswith("<")
+    is_xml = re.search(r"[/+.-]xml\b", lower) or text.lstrip().startswith("<")
     return Body(text, "xml" if is_xml and len(text) <= _LONGEST_XML else "text", mime)
 
 
