@@ -55,8 +55,16 @@ def _around(inner):
     names = st.dictionaries(st.sampled_from(["id", "name", "zip", "a b"]), inner, max_size=3)
     objects = names.map(lambda it: {"type": "object", "required": sorted(it), "properties": it})
     lists = st.builds(dict, type=st.just("array"), items=inner, minItems=st.integers(0, 3))
+    tuples = st.builds(
+        lambda places, words: {"prefixItems": places, **words},
+        st.lists(inner, min_size=1, max_size=3),
+        st.sampled_from([{}, {"type": "array"}, {"items": False}, {"maxItems": 1}]),
+    )
     return st.one_of(
-        objects, lists, st.lists(inner, min_size=1, max_size=3).map(lambda it: {"anyOf": it})
+        objects,
+        lists,
+        tuples,
+        st.lists(inner, min_size=1, max_size=3).map(lambda it: {"anyOf": it}),
     )
 
 
@@ -153,3 +161,9 @@ def test_values_are_compared_for_some_seconds_and_a_remark_says_so(draft, monkey
     monkeypatch.setattr(Budget.__init__, "__defaults__", (500_000, 0.0))
     _, [remark] = _posted(draft, {"type": "integer", "minimum": 5, "maximum": 3})
     assert remark.startswith("not all values were compared with their schemas")
+
+
+@pytest.mark.parametrize("more", [{}, {"minItems": 2, "maxItems": 2}, {"items": False}])
+def test_a_tuple_has_all_of_its_places(more):
+    schema = {"type": "array", "prefixItems": [{"type": "integer"}, {"format": "date"}], **more}
+    assert drawn(schema, Draws.of("a", Budget())) == [1, "2026-01-03"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice, repeat
 from random import Random
 from typing import Any
 
@@ -135,10 +135,7 @@ def drawn(
     if kind == "object":
         return _object(schema, draws, n, depth)
     if kind == "array":
-        least = max(_count(schema, "minItems"), 0 if depth >= _DEEPEST else 1)
-        draws.budget.spend(least)
-        items = as_mapping(schema.get("items"))
-        return [drawn(items, draws, n + at, name, depth + 1) for at in range(least)]
+        return _array(schema, draws, n, name, depth)
     if kind in ("integer", "number"):
         return _number(schema, n, kind == "integer")
     if kind in ("boolean", "null"):
@@ -191,7 +188,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
         return MEANT.get(kind, kind)
     if "properties" in schema:
         return "object"
-    return "array" if "items" in schema else "string"
+    return "array" if "items" in schema or "prefixItems" in schema else "string"
 
 
 def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict[str, Any]:
@@ -207,6 +204,20 @@ def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict
         if key in required or examples_of({}, inner) or (not required and depth < 2):
             fields[key] = drawn(inner, draws, n, key, depth + 1) if depth < _DEEPEST else None
     return fields
+
+
+def _array(schema: Mapping[str, Any], draws: Draws, n: int, name: str, depth: int) -> list[Any]:
+    """One item where any number may stand, and all of those that have a schema by their place."""
+    places = as_list(schema.get("prefixItems"))
+    most = _number_of(schema.get("maxItems"))
+    usual = 0 if depth >= _DEEPEST else max(len(places), 1)
+    least = max(_count(schema, "minItems"), int(min(usual, usual if most is None else most)))
+    draws.budget.spend(least)
+    schemas = chain(places, repeat(schema.get("items")))
+    return [
+        drawn(as_mapping(item), draws, n + at, name, depth + 1)
+        for at, item in enumerate(islice(schemas, least))
+    ]
 
 
 def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
