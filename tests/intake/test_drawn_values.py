@@ -60,8 +60,16 @@ def _around(inner):
         st.lists(inner, min_size=1, max_size=3),
         st.sampled_from([{}, {"type": "array"}, {"items": False}, {"maxItems": 1}]),
     )
+    maps = st.builds(
+        dict,
+        type=st.just("object"),
+        minProperties=st.integers(0, 3),
+        additionalProperties=inner,
+        propertyNames=st.sampled_from([{}, {"pattern": "^[a-f]{4}$"}]),
+    )
     return st.one_of(
         objects,
+        maps,
         lists,
         tuples,
         st.lists(inner, min_size=1, max_size=3).map(lambda it: {"anyOf": it}),
@@ -167,3 +175,25 @@ def test_values_are_compared_for_some_seconds_and_a_remark_says_so(draft, monkey
 def test_a_tuple_has_all_of_its_places(more):
     schema = {"type": "array", "prefixItems": [{"type": "integer"}, {"format": "date"}], **more}
     assert drawn(schema, Draws.of("a", Budget())) == [1, "2026-01-03"]
+
+
+@pytest.mark.parametrize("text", ["2.5", "1e1", "-0"])
+def test_a_bound_that_a_generator_wrote_as_a_text_is_the_number(text):
+    schema = {"type": "number", "minimum": text}
+    assert _problems(schema) == []
+    assert min(drawn(schema, Draws.of("a", Budget()), n) for n in range(1, ROWS + 1)) >= float(text)
+    assert problem_of(schema, float(text) - 1, Budget())
+
+
+def test_an_object_has_as_many_properties_as_it_must_of_those_that_it_may():
+    schema = {
+        "type": "object",
+        "minProperties": 2,
+        "properties": {"a": {"type": "integer", "readOnly": True}, "b": {"type": "integer"}},
+        "patternProperties": {"^x-[0-9]$": {"type": "boolean"}},
+        "additionalProperties": False,
+    }
+    # Deep inside, where what is optional is not drawn.
+    holder = {"type": "object", "required": ["in"], "properties": {"in": schema}}
+    outer = {"type": "object", "required": ["out"], "properties": {"out": holder}}
+    assert _problems(outer) == []

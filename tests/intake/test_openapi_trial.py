@@ -1,6 +1,7 @@
 """A draft of an OpenAPI document, asked of the service that it describes."""
 
-from urllib.parse import urlsplit
+import json
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -137,3 +138,83 @@ def test_a_service_that_fails_is_not_asked_for_more_rows(draft):
     with serving(_Moody, asked=[]) as server, pytest.raises(IntakeError, match="answers none"):
         tried(found, f"http://127.0.0.1:{server.server_port}", {})
     assert server.asked == ["/items/1"]
+
+
+class _Library(Handler):
+    """Knows things by ids that nobody can guess, and keeps in `server.got` what is written."""
+
+    ids = ("b7", "a/1", "c3")
+    key = "id"
+
+    def respond(self):
+        path = unquote(self.path.partition("?")[0])
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        things = [{"name": "n", self.key: it} for it in self.ids]
+        if self.command != "GET":
+            self.server.got.append((self.command, path, body.decode()))
+        is_known = path in ("/things", *(f"/things/{it}" for it in self.ids))
+        is_taken = self.command != "PUT" or json.loads(body) == {"n": 1}
+        self.answer(404 if not is_known else 200 if is_taken else 422, json.dumps({"data": things}))
+
+
+def _library(identity, schema, **keys):
+    one = parameter(identity, "path", {"type": "string", "format": "uuid"}, required=True)
+    body = {"content": {"application/json": {"schema": schema}}}
+    return {
+        "/things": {"get": operation(), "post": operation(requestBody=body, **keys)},
+        f"/things/{{{identity}}}": {
+            "get": operation(one, schema={"type": "object"}),
+            "put": operation(one, requestBody=body),
+            "delete": operation(one),
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("identity", "key"),
+    [("id", "id"), ("thing_uuid", "uuid"), ("ThingId", "_id"), ("slug", "slug")],
+)
+def test_ids_that_nobody_can_guess_are_those_that_the_service_lists(draft, identity, key):
+    found = draft(_library(identity, {"type": "object"}), f"PUT /things/{{{identity}}}")
+    handler = type("Keyed", (_Library,), {"key": key})
+    with serving(handler, got=[]) as server:
+        kept = tried(found, f"http://127.0.0.1:{server.server_port}", {})
+    assert server.got == []
+    assert len(kept.requests) == 3
+    [ids] = kept.data.values()
+    assert (set(ids), len(ids)) == ({"b7", "a%2F1", "c3"}, 20)
+    assert [it["path"] for it in kept.probes] == ["/things/b7"]
+    [remark] = kept.remarks[1:]
+    assert remark.startswith("the ids behind /things/ are those that 'GET /things' lists")
+
+
+def test_operations_that_may_write_and_are_named_are_asked_once_and_what_removes_last(draft):
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+    named = ("DELETE /things/{id}", "PUT /things/{id}", "POST /things")
+    found = draft(_library("id", schema), *named)
+    with serving(_Library, got=[]) as server:
+        at = f"http://127.0.0.1:{server.server_port}"
+        kept = tried(found, at, {}, may_write=True)
+    assert [(method, json.loads(body or "0")) for method, _, body in server.got] == [
+        ("POST", {"n": 1}),
+        ("PUT", {"n": 1}),
+        ("DELETE", 0),
+    ]
+    assert len(kept.requests) == 5
+    assert not [it for it in kept.remarks if it.startswith("correct")]
+
+
+def test_what_writes_and_is_refused_is_kept_and_named_with_the_answer(draft):
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "string"}}}
+    found = draft(_library("id", schema), "PUT /things/{id}")
+    with serving(_Library, got=[]) as server:
+        kept = tried(found, f"http://127.0.0.1:{server.server_port}", {}, may_write=True)
+    assert "PUT /things/{id}" in by_label(kept)
+    assert kept.remarks[-1].startswith("correct 'PUT /things/{id}': PUT /things/")
+    assert kept.remarks[-1].endswith("answers 422")
+
+
+def test_a_body_that_is_an_empty_object_is_sent(draft):
+    body = {"content": {"application/json": {"schema": {"type": "object"}}}}
+    [request] = draft({"/a": {"post": operation(requestBody=body)}}, "POST /a").requests
+    assert json.loads(request["body"]) == {}

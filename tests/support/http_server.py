@@ -16,6 +16,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         self.respond()
 
+    def do_PUT(self):
+        self.respond()
+
+    def do_DELETE(self):
+        self.respond()
+
     def answer(self, status=200, body=b"", **headers):
         """Send a whole answer. headers: an underscore stands for a dash."""
         sent = body.encode() if isinstance(body, str) else body

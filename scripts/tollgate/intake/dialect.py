@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +21,7 @@ _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
 #: Words of a schema whose values are schemas by names, which may be any, and values as they are.
 _BY_NAME = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
 _AS_IT_IS = ("enum", "const", "default", "examples")
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 #: Characters of a pattern that Python is asked about.
 _LONGEST_PATTERN = 10_000
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -41,11 +45,22 @@ def as_json_schema(schema: Any, is_sent: bool = False) -> Any:
         words["type"] = _type(words["type"])
     if not is_sent and not _compiles(str(words.get("pattern", ""))):
         words["pattern"] = None
+    words |= {key: as_number(it) for key, it in words.items() if key in _BOUNDS}
     # A word without a value says nothing, but for one of these.
     words = {key: it for key, it in words.items() if it is not None or key in _AS_IT_IS}
     if schema.get("nullable") is True or schema.get("x-nullable") is True:
         return {"anyOf": [words, {"type": "null"}]}
     return words
+
+
+def as_number(value: Any) -> float | None:
+    """A number of a document, which some write as a text, as apispec does decimals; None for what
+    is in its place, such as a flag or infinity."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = json.loads(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and math.isfinite(value) else None
 
 
 def _without(schema: Mapping[str, Any], word: str) -> Mapping[str, Any]:

@@ -12,6 +12,9 @@ from tollgate.intake import literal
 #: Where a cookie of the service's goes, as taurus.yml has it.
 SENT_TO_SERVICE = {"domain": literal.reference("__P(host,127.0.0.1)"), "path": "/"}
 
+#: Of a request: what of it is guessed. The writer makes a comment of it.
+GUESSED = "x-guessed"
+
 
 class IntakeError(UserError, ValueError):
     """One line: which source can't be read, where in it, and what to do."""

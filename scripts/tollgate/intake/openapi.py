@@ -13,7 +13,7 @@ from tollgate.base.text import did_you_mean, one_line, some_of, unique
 from tollgate.compare.model import ALL_LABELS
 from tollgate.intake import literal, styles, values
 from tollgate.intake.document import METHODS, Document, Operation
-from tollgate.intake.draft import Draft, IntakeError
+from tollgate.intake.draft import GUESSED, Draft, IntakeError
 from tollgate.intake.notation import as_list, as_mapping
 from tollgate.intake.openapi_answers import JSON, answer_of, checks_of
 from tollgate.intake.source import Source
@@ -321,8 +321,6 @@ def _variable(reading: _Reading, name: str, texts: tuple[str, ...]) -> str:
 
 #: In place of a body that can't be made.
 NO_BODY = object()
-#: Of a request: what of it is guessed. The writer makes a comment of it.
-GUESSED = "x-guessed"
 
 
 def _body(reading: _Reading, operation: Operation, parts: _Parts) -> Any:
@@ -357,7 +355,8 @@ def _body(reading: _Reading, operation: Operation, parts: _Parts) -> Any:
         parts.headers["Content-Type"] = kind
     if kind == _FORM and isinstance(body, dict):
         return {key: it if isinstance(it, str) else json.dumps(it) for key, it in body.items()}
-    return body if isinstance(body, dict) else json.dumps(body)
+    # An empty mapping is no body in taurus.yml.
+    return body if isinstance(body, dict) and body else json.dumps(body)
 
 
 def _as_json(example: Any, schema: Mapping[str, Any]) -> Any:

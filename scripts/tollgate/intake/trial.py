@@ -3,6 +3,7 @@ that were guessed may be none that it knows."""
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import urllib.error
@@ -11,16 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from tollgate.base import json_schema
 from tollgate.base.answers import NoRedirects, body_of
 from tollgate.base.text import one_line
 from tollgate.base.time_limit import within
+from tollgate.intake import listed
 from tollgate.intake.draft import Draft, IntakeError
 from tollgate.intake.reach import SameOrigin
 from tollgate.plan.expressions import evaluates
 from tollgate.record.redaction import AS_JSON
+from tollgate.service.elements import sends_json
 
 #: Seconds that an answer may take, as in the plans of services.
 _TIMEOUT_S = 5
@@ -38,12 +41,14 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _PART = re.compile(rf"{_SECRET.pattern}|\$\{{(\w+)\}}|\$\{{__char\((\d+)\)\}}|\\(\\)")
 
 
-def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
+def tried(draft: Draft, url: str, environment: Mapping[str, str], may_write: bool = False) -> Draft:
     """The draft without the labels that the service at a URL answers otherwise than they say, and
-    without the rows of data that it refuses, with remarks on them. Only methods that read are
-    asked, with the first, a middle and the last row, or with all where one is refused. environment:
-    what holds secrets; without one a request is kept as it is. Raises IntakeError where nothing
-    answers, or nothing is left."""
+    without the rows of data that it refuses, with remarks on them. Methods that read are asked with
+    the first, a middle and the last row, or with all where one is refused. may_write: whether the
+    others are asked as well, until they are taken once; what is refused is kept, for the user named
+    it. environment: what holds secrets; without one a request is kept as it is. Raises IntakeError
+    where nothing answers, or nothing is left."""
+    draft, listed = _with_listed_ids(draft, url, environment)
     trial = _Trial(draft, url, environment)
     kept = []
     for request in draft.requests:
@@ -55,6 +60,8 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
             f"{url} answers none of the {trial.asked} requests rightly, such as "
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
+    if may_write:
+        trial.write()
     texts = "\n".join(map(str, (*kept, draft.settings, *draft.files.values())))
     columns = {name: it for name, it in draft.data.items() if f"${{{name}}}" in texts}
     used = {*_USED.findall(texts)}
@@ -67,8 +74,41 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str]) -> Draft:
         secrets={name: it for name, it in draft.secrets.items() if name in used},
         probes=tuple(probes),
         answers={it["schema"]: draft.answers[it["schema"]] for it in probes},
-        remarks=(*draft.remarks, *trial.remarks),
+        remarks=(*draft.remarks, *listed, *trial.remarks),
     )
+
+
+def _with_listed_ids(
+    draft: Draft, url: str, environment: Mapping[str, str]
+) -> tuple[Draft, list[str]]:
+    """(the draft with ids that the service lists, where it takes none of those that are guessed,
+    remarks)."""
+    remarks: dict[str, str] = {}
+    items = [*listed.guessed_items(draft)]
+    for request, column, lister in sorted(items, key=lambda it: not _reads(it[0])):
+        prefix = request["url"].partition("$")[0]
+        if prefix in remarks:
+            continue
+        trial = _Trial(draft, url, environment)
+        rows = range(len(draft.data[column]))
+        if _reads(request) and any(not trial.asked(request, row).problem for row in rows):
+            remarks[prefix] = ""
+        elif ids := listed.ids_in(trial.asked(lister, 0).body, column):
+            draft = listed.with_ids(draft, request, column, ids)
+            remarks[prefix] = f"the ids behind {prefix} are those that {lister['label']!r} lists"
+    return draft, [*filter(None, remarks.values())]
+
+
+def _reads(request: Mapping[str, Any]) -> bool:
+    return request.get("method", "GET") in _READING
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int = 0
+    body: str = ""
+    problem: str = ""
+    """What is wrong with it; empty where nothing is, or where it can't be asked for."""
 
 
 @dataclass
@@ -114,46 +154,62 @@ class _Trial:
 
     def is_right(self, request: Mapping[str, Any]) -> bool:
         """Whether the service answers as a request says, or it can't be asked."""
-        secrets = {it: self._environment.get(it, "") for _, it in _SECRET.findall(str(request))}
-        # What every request sends, such as cookies, is not sent here.
-        is_whole = "url" in request and "body" not in request
-        is_whole = is_whole and not _SECRET.search(str(self._draft.settings))
-        reads = request.get("method", "GET") in _READING
-        if not is_whole or not reads or not all(secrets.values()):
+        if not _reads(request) or "body" in request:
             return True
-        columns = self._columns_of(request)
-        rows = self._rows[columns[0]] if columns else _Rows(set(), [0])
+        rows = self._rows_of(request)
         numbers = rows.numbers
         for row in dict.fromkeys((numbers[0], numbers[len(numbers) // 2], numbers[-1])):
-            status, problem = self._problem(request, row, secrets)
-            if not problem:
+            answer = self.asked(request, row)
+            if not answer.problem:
                 continue
-            others = numbers if rows.columns and status in _OF_VALUES else ()
-            taken = [it for it in others if not self._problem(request, it, secrets)[1]]
+            others = numbers if rows.columns and answer.status in _OF_VALUES else ()
+            taken = [it for it in others if not self.asked(request, it).problem]
             if not taken:
-                self.remarks.append(f"left out {request['label']!r}: {problem}")
+                self.remarks.append(f"left out {request['label']!r}: {answer.problem}")
                 return False
             rows.numbers = taken
             shown = f"{len(taken)} of {len(numbers)} rows of data are kept"
-            self.remarks.append(f"{shown} for {request['label']!r}: {problem}")
+            self.remarks.append(f"{shown} for {request['label']!r}: {answer.problem}")
             return True
         return True
 
-    def _problem(
-        self, request: Mapping[str, Any], row: int, secrets: Mapping[str, str]
-    ) -> tuple[int, str]:
-        """(status, what is wrong with the answer or nothing)."""
+    def _rows_of(self, request: Mapping[str, Any]) -> _Rows:
+        columns = self._columns_of(request)
+        return self._rows[columns[0]] if columns else _Rows(set(), [0])
+
+    def write(self) -> None:
+        """Ask for what writes, what removes last: once, or until a row is taken. Refused ones have
+        written nothing."""
+        writing = [it for it in self._draft.requests if not _reads(it)]
+        for request in sorted(writing, key=lambda it: it["method"] == "DELETE"):
+            # The first rows are what others, and the first second of a run, ask for.
+            for row in reversed(self._rows_of(request).numbers):
+                answer = self.asked(request, row)
+                if not answer.problem or answer.status not in _OF_VALUES:
+                    break
+            if answer.problem:
+                self.remarks.append(f"correct {request['label']!r}: {answer.problem}")
+
+    def asked(self, request: Mapping[str, Any], row: int) -> _Answer:
+        """What the service answers to a row of data."""
+        secrets = {it: self._environment.get(it, "") for _, it in _SECRET.findall(str(request))}
+        # What every request sends, such as cookies, is not sent here.
+        is_whole = "url" in request and not _SECRET.search(str(self._draft.settings))
+        if not is_whole or not all(secrets.values()):
+            return _Answer()
         data = {name: it[row] for name, it in self._draft.data.items() if row < len(it)}
         values, method = {**data, **secrets}, request.get("method", "GET")
         texts = request.get("headers", {}).items()
         headers = {name: _filled(str(it), values) for name, it in texts}
         asks = _opener(request.get("follow-redirects", True))
         place = self._url + _filled(request["url"], values)
-        status, body = _asked(asks, method, place, headers)
+        sent = _sent(request, headers)
+        status, body = _asked(asks, method, place, headers, sent)
         self.asked += 1
         self._answered += bool(status)
         why = _wrong(request, status, body)
-        return status, f"{method} {_filled(request['url'], data)} {why}" if why else ""
+        problem = f"{method} {_filled(request['url'], data)} {why}" if why else ""
+        return _Answer(status, body, problem)
 
     def matches(self, probe: Mapping[str, str]) -> bool:
         """Whether the answer to a probe is what its schema says."""
@@ -179,6 +235,18 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return _PART.sub(part, text) if evaluates(text) else text
 
 
+def _sent(request: Mapping[str, Any], headers: Mapping[str, str]) -> bytes | None:
+    """The body of a request, as Taurus and JMeter send it."""
+    body = request.get("body")
+    if body is None:
+        return None
+    if isinstance(body, Mapping) and not sends_json(headers):
+        text = urlencode({_filled(key, {}): _filled(it, {}) for key, it in body.items()})
+    else:
+        text = _filled(body if isinstance(body, str) else json.dumps(body), {})
+    return text.encode(errors="replace")
+
+
 def _wrong(request: Mapping[str, Any], status: int, body: str) -> str:
     if not status:
         return f"gives no answer ({body})"
@@ -197,12 +265,16 @@ def _opener(follows: bool) -> urllib.request.OpenerDirector:
 
 
 def _asked(
-    opener: urllib.request.OpenerDirector, method: str, url: str, headers: Mapping[str, str]
+    opener: urllib.request.OpenerDirector,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    sent: bytes | None = None,
 ) -> tuple[int, str]:
     """(status, body); status 0 with the reason where there is no answer in time."""
     try:
         # Its protocol is http or https, as base/urls.py reads it.
-        request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310
+        request = urllib.request.Request(url, sent, dict(headers), method=method)  # noqa: S310
         with within(_TIMEOUT_S, signal.ITIMER_REAL):
             try:
                 answer = opener.open(request, timeout=_TIMEOUT_S)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tollgate.base import json_schema
 from tollgate.intake import texts
-from tollgate.intake.dialect import MEANT, as_json_schema
+from tollgate.intake.dialect import MEANT, as_json_schema, as_number
 from tollgate.intake.notation import as_list, as_mapping
 from tollgate.intake.texts import MATCHED_S
 
@@ -192,7 +192,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict[str, Any]:
-    """Required properties, and those whose values the document gives."""
+    """Required properties, those whose values the document gives, and as many as it asks for."""
     required = [it for it in as_list(schema.get("required")) if isinstance(it, str)]
     properties = as_mapping(schema.get("properties"))
     others = as_mapping(schema.get("additionalProperties"))
@@ -203,7 +203,27 @@ def _object(schema: Mapping[str, Any], draws: Draws, n: int, depth: int) -> dict
             continue
         if key in required or examples_of({}, inner) or (not required and depth < 2):
             fields[key] = drawn(inner, draws, n, key, depth + 1) if depth < _DEEPEST else None
-    return fields
+    return fields if depth >= _DEEPEST else {**fields, **_more(schema, fields, draws, n, depth)}
+
+
+def _more(
+    schema: Mapping[str, Any], fields: Mapping[str, Any], draws: Draws, n: int, depth: int
+) -> dict[str, Any]:
+    """Properties that nobody requires by name but `minProperties` by number."""
+    lacking = _count(schema, "minProperties") - len(fields)
+    properties = as_mapping(schema.get("properties"))
+    optional = {key: as_mapping(it) for key, it in properties.items() if key not in fields}
+    usable = [key for key, it in optional.items() if not it.get("readOnly")][: max(lacking, 0)]
+    more = {key: drawn(optional[key], draws, n, key, depth + 1) for key in usable}
+    patterns = as_mapping(schema.get("patternProperties"))
+    pattern = next(iter(patterns), None)
+    inner = as_mapping(patterns[pattern] if pattern else schema.get("additionalProperties"))
+    called = {"pattern": pattern, **as_mapping(schema.get("propertyNames"))}
+    for at in range(lacking - len(usable)):
+        draws.budget.spend(1)
+        key = str(drawn({**called, "type": "string"}, draws, at + 1, "key"))
+        more[key] = drawn(inner, draws, n + at, key, depth + 1)
+    return more
 
 
 def _array(schema: Mapping[str, Any], draws: Draws, n: int, name: str, depth: int) -> list[Any]:
@@ -224,7 +244,7 @@ def _number(schema: Mapping[str, Any], n: int, is_whole: bool) -> float:
     """From 1 on, or from the least that is allowed; whole numbers where there are some."""
     low, is_above = _bound(schema, "minimum", "exclusiveMinimum", max)
     high, is_below = _bound(schema, "maximum", "exclusiveMaximum", min)
-    step = abs(Fraction(str(_number_of(schema.get("multipleOf")) or 1)))
+    step = abs(Fraction(str(as_number(schema.get("multipleOf")) or 1)))
     least = -math.inf if low is None else low
     from_one = 1 if least < 1 and (high is None or high >= 1) else None
     far = low if low is not None else (high or 0) - step.numerator * (ROWS - 1)
@@ -253,29 +273,23 @@ def _bound(
 ) -> tuple[Fraction | None, bool]:
     """(a bound of either dialect, whether it is exclusive): that is a number or, until 3.0, a flag.
     inner: of two bounds the one that counts."""
-    bound, exclusive = _number_of(schema.get(name)), schema.get(exclusive_name)
+    bound, exclusive = as_number(schema.get(name)), schema.get(exclusive_name)
     if exclusive is True:
         return (None if bound is None else Fraction(str(bound))), True
-    bounds = [(it, at) for at, it in enumerate((bound, _number_of(exclusive))) if it is not None]
+    bounds = [(it, at) for at, it in enumerate((bound, as_number(exclusive))) if it is not None]
     if not bounds:
         return None, False
     value = inner(it for it, _ in bounds)
     return Fraction(str(value)), (value, 1) in bounds
 
 
-def _number_of(value: Any) -> float | None:
-    """A number of a document; None for what is in its place, such as a text or infinity."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) else None
-
-
 def _count(schema: Mapping[str, Any], key: str) -> int:
     """A length of a schema; 0 where it says none."""
-    return max(0, int(_number_of(schema.get(key)) or 0))
+    return max(0, int(as_number(schema.get(key)) or 0))
 
 
 def _text(schema: Mapping[str, Any], draws: Draws, n: int, name: str) -> str:
-    least, most = _count(schema, "minLength"), _number_of(schema.get("maxLength"))
+    least, most = _count(schema, "minLength"), as_number(schema.get("maxLength"))
     draws.budget.spend((least + len(name)) // 10)
     if draws.budget.is_used:
         schema = {**schema, "pattern": None}

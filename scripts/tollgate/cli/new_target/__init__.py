@@ -114,7 +114,7 @@ def reached(arguments: argparse.Namespace, draft: Draft, remote: Url | None) -> 
     if not is_named:
         return draft, place
     with telling(f"asking {place.url} for {len(draft.requests):,} requests"):
-        return tried(draft, place.url, os.environ), place
+        return tried(draft, place.url, os.environ, bool(arguments.request)), place
 
 
 def _next(target: NewTarget) -> str:

@@ -10,15 +10,13 @@ from typing import Any
 import yaml
 
 from tollgate.base.text import one_line
-from tollgate.intake.draft import Draft
+from tollgate.intake.draft import GUESSED, Draft
 
 #: Of a request in one line.
 _WIDEST = 140
 #: More labels than this share one limit.
 _MOST_LIMITS = 8
 _ANSWERS = "answers: same # of compare: other codes or sizes are INVALID; any: they are said"
-#: Of a request in a draft: what of it is guessed.
-_GUESSED = "x-guessed"
 
 
 def entry(name: str, head: str, place: str, draft: Draft) -> str:
@@ -41,8 +39,8 @@ def entry(name: str, head: str, place: str, draft: Draft) -> str:
 
 def _request(request: Mapping[str, Any]) -> Iterator[str]:
     """With a weight, and a comment on what is guessed."""
-    said = {key: it for key, it in request.items() if key != _GUESSED}
-    if guessed := request.get(_GUESSED):
+    said = {key: it for key, it in request.items() if key != GUESSED}
+    if guessed := request.get(GUESSED):
         yield f"# guessed: {one_line(str(guessed))}"
     whole = said if "weight" in said else {**said, "weight": 1}
     in_line = flow(whole)
