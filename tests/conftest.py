@@ -18,7 +18,7 @@ from support.repetitions import Repetitions
 from tollgate.samples import reading
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
-SLOW = ("e2e", "plans", "scripts")
+SLOW = ("compatibility", "e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
     *("test_package", "test_bisect", "test_bisect_beside", "test_service", "test_compare"),
@@ -36,6 +36,8 @@ LONGEST = (
 #: that one that fails has a second go. The summary names it.
 REAL = (*SLOW, "certification", "cli", "compare", "report", "study", "targets", "workers")
 SECOND_GO = pytest.mark.flaky(reruns=1)
+#: Folder of tests with tools of others.
+COMPATIBILITY = Path(__file__).parent / "compatibility"
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
 #: Of tests that took so many seconds in all, so many files are told with theirs, the slowest first.
@@ -48,6 +50,8 @@ MARKERS = (
     "engines: hosts of its own for JMeter's remote engines; left to CI",
     "services: installs published services that are not ours; left to CI",
     "package: the wheel, installed and run out of sight of the checkout; left to CI",
+    "compatibility: runs tools of others that meet Tollgate; left to CI",
+    "by_hand: takes too long for CI; `scripts/test compatibility` runs it",
     "long: a real run, or a computation of seconds, beside which a shorter test stands; left to CI",
     "statistics: a simulation, a tenth of whose repetitions is made without --all-repetitions",
 )
@@ -91,6 +95,8 @@ def pytest_collection_modifyitems(items):
         turns |= {path: place / len(alike) for place, path in enumerate(alike)}
     items.sort(key=lambda item: turns[item.path])
     for item in items:
+        if item.path.is_relative_to(COMPATIBILITY):
+            item.add_marker("compatibility")
         if any(it.name in REAL for it in item.path.parents):
             item.add_marker(SECOND_GO)
         # scripts/test looks for those there.
