@@ -24,9 +24,9 @@ def guessed_items(draft: Draft) -> Iterator[tuple[Mapping[str, Any], str, Mappin
     """(a request for a thing whose id is guessed, its column, the request that lists such things),
     where there is one."""
     lists = {
-        it["url"].partition("?")[0].rstrip("/"): it
-        for it in draft.requests
-        if "url" in it and "method" not in it
+        request["url"].partition("?")[0].rstrip("/"): request
+        for request in draft.requests
+        if "url" in request and "method" not in request
     }
     for request in draft.requests:
         item = _ITEM.match(request.get("url", ""))
@@ -61,19 +61,19 @@ def with_ids(draft: Draft, request: Mapping[str, Any], column: str, ids: list[st
     prefix = request["url"].partition("${")[0] + f"${{{column}}}"
     name = unique(column, lambda other: other in draft.data)
     requests = tuple(
-        {**it, "url": it["url"].replace(f"${{{column}}}", f"${{{name}}}", 1)}
-        | {GUESSED: ", ".join(each for each in it[GUESSED].split(", ") if each != column)}
-        if re.match(re.escape(prefix) + _END, it.get("url", "")) and GUESSED in it
-        else it
-        for it in draft.requests
+        {**each, "url": each["url"].replace(f"${{{column}}}", f"${{{name}}}", 1)}
+        | {GUESSED: ", ".join(it for it in each[GUESSED].split(", ") if it != column)}
+        if re.match(re.escape(prefix) + _END, each.get("url", "")) and GUESSED in each
+        else each
+        for each in draft.requests
     )
     size = max(map(len, draft.data.values()))
     data = {**draft.data, name: tuple(islice(cycle(ids), size))}
     guess, listed = (request["url"].partition("${")[0] + it[0] for it in (draft.data[column], ids))
     probes = tuple(
-        {**it, "path": listed + it["path"].removeprefix(guess)}
-        if re.match(re.escape(guess) + _END, it["path"])
-        else it
-        for it in draft.probes
+        {**probe, "path": listed + probe["path"].removeprefix(guess)}
+        if re.match(re.escape(guess) + _END, probe["path"])
+        else probe
+        for probe in draft.probes
     )
     return replace(draft, requests=requests, data=data, probes=probes)

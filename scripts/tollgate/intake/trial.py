@@ -84,14 +84,14 @@ def _with_listed_ids(
     """(the draft with ids that the service lists, where it takes none of those that are guessed,
     remarks)."""
     remarks: dict[str, str] = {}
-    items = [*listed.guessed_items(draft)]
-    for request, column, lister in sorted(items, key=lambda it: not _reads(it[0])):
+    items = sorted(listed.guessed_items(draft), key=lambda item: not _reads(item[0]))
+    for request, column, lister in items:
         prefix = request["url"].partition("$")[0]
         if prefix in remarks:
             continue
         trial = _Trial(draft, url, environment)
-        rows = range(len(draft.data[column]))
-        if _reads(request) and any(not trial.asked(request, row).problem for row in rows):
+        answers = (trial.asked(request, row) for row in range(len(draft.data[column])))
+        if _reads(request) and any(answer.status not in _OF_VALUES for answer in answers):
             remarks[prefix] = ""
         elif ids := listed.ids_in(trial.asked(lister, 0).body, column):
             draft = listed.with_ids(draft, request, column, ids)
@@ -181,7 +181,8 @@ class _Trial:
         """Ask for what writes, what removes last: once, or until a row is taken. Refused ones have
         written nothing."""
         writing = [it for it in self._draft.requests if not _reads(it)]
-        for request in sorted(writing, key=lambda it: it["method"] == "DELETE"):
+        writing.sort(key=lambda request: request["method"] == "DELETE")
+        for request in writing:
             # The first rows are what others, and the first second of a run, ask for.
             for row in reversed(self._rows_of(request).numbers):
                 answer = self.asked(request, row)
