@@ -82,8 +82,10 @@ def test_suites_say_when_they_began_and_cases_after_how_many_seconds_they_were_d
     spans = {decided.name: (1_782_000_000.25, 1_782_000_060.5)}
     text = to_junit(replace(verdict, executions=(decided,)), "check", spans)
     root = ET.fromstring(text)
-    for suite in root:
-        assert (suite.get("timestamp"), suite.get("time")) == ("2026-06-21T00:00:00", "60.250")
+    began = {suite.get("timestamp") for suite in root}
+    assert began == {"2026-06-21T00:00:00"}
+    # What readers add up is what was measured.
+    assert [suite.get("time") for suite in root] == ["0.000", "60.250"]
     assert case(root, FORK, early.criterion).get("time") == "10.000"
     assert case(root, FORK).get("time") == "60.250"
     unbegun = ET.fromstring(to_junit(verdict, "check"))
