@@ -30,14 +30,17 @@ _JUMP = re.compile(r"TestLogicalAction|[Nn]extLoop|[Bb]reak\w*Loop")
 def stops_of(root: Element, expander: Expander) -> list[Stops]:
     """What may end each thread group, in the order of Plan.groups. root, expander: as in
     unbounded_groups."""
-    inside = [it for group in root.thread_groups for it in group.walk()]
-    return [_stops(_scope(root, group), inside, expander) for group in root.thread_groups]
+    groups = [[*group.walk()] for group in root.thread_groups]
+    return [_stops(_scope(root, group), groups, expander) for group in root.thread_groups]
 
 
-def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> Stops:
-    """scope: the elements that JMeter applies to the group. inside: those of all groups."""
+def _stops(scope: list[Element], groups: list[list[Element]], expander: Expander) -> Stops:
+    """scope: the elements that JMeter applies to the group. groups: those in each group."""
+    inside = [it for group in groups for it in group]
     flow = [it for it in scope if _action(it) in (*_STOPS, _BREAKS)]
     flow += [it for it in inside if _stops_everybody(it)]
+    acting = {id(it) for it in flow}
+    flow_in = (at for at, group in enumerate(groups) if not acting.isdisjoint(map(id, group)))
     scripts = [it for it in scope if it.is_script_with(_STOP)]
     scripts += [it for it in inside if it.is_script_with(_STOP_TEST)]
     jumps = [it for it in scope if it.is_script_with(_JUMP) or it.is_script_in_a_file]
@@ -45,6 +48,7 @@ def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> S
     return Stops(
         data=_titles(it for it in scope if _ends_with_its_file(it, expander)),
         flow=_titles(flow),
+        flow_in=tuple(flow_in),
         scripts=_titles(scripts),
         jumps=_titles(jumps),
     )

@@ -17,6 +17,7 @@ OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
 CACHE_MANAGER = "CacheManager"
+CRITICAL_SECTION = "CriticalSectionController"
 #: What is in one runs where a controller names it, with the defaults of that place.
 FRAGMENT = "TestFragmentController"
 HTTP = ("HTTPSamplerProxy", "HTTPSampler2", "HTTPSampler")
@@ -92,7 +93,8 @@ class Sampler:
     pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
     that is not known. may_be_cached: an HTTP Cache Manager may answer it, which leaves no row.
-    follows: whether an HTTP request is to follow redirects.
+    may_be_ignored, may_be_renamed: a script that applies to it may keep its row out of the JTL, or
+    give that another label. follows: whether an HTTP request is to follow redirects.
     """
 
     label: PlanLabel
@@ -103,6 +105,8 @@ class Sampler:
     pause_ms: float | None = 0.0
     timeout_ms: float | None = None
     may_be_cached: bool = False
+    may_be_ignored: bool = False
+    may_be_renamed: bool = False
     follows: bool = False
 
     @property
@@ -144,13 +148,14 @@ class Stops:
     """What may end the threads of one group before their time, each by its kind and name.
 
     data: CSV Data Sets that end a thread when their file is at its end. flow: Flow Control Actions
-    that stop threads or break a loop. scripts: those whose text may stop threads or the test.
-    jumps: scripts that may leave out a part of a loop; one in a file may do so, and a Result Status
-    Action Handler.
+    that stop threads or break a loop; flow_in: places of the groups that they are in. scripts:
+    those whose text may stop threads or the test. jumps: scripts that may leave out a part of a
+    loop; one in a file may do so, and a Result Status Action Handler.
     """
 
     data: tuple[str, ...] = ()
     flow: tuple[str, ...] = ()
+    flow_in: tuple[int, ...] = ()
     scripts: tuple[str, ...] = ()
     jumps: tuple[str, ...] = ()
 
@@ -199,6 +204,11 @@ class ThreadGroup:
     def may_be_cached(self) -> bool:
         """Whether a thread of it may sample and leave no row."""
         return any(each.may_be_cached for each in self.samplers)
+
+    @property
+    def may_rename(self) -> bool:
+        """Whether rows of it may have labels that none of its samplers has."""
+        return any(each.may_be_renamed for each in self.samplers)
 
     @property
     def is_setup(self) -> bool:

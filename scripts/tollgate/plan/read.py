@@ -8,7 +8,7 @@ sampler. Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules"; Co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -82,6 +82,8 @@ class _Scope:
     hidden_by: str = ""
     timeout_ms: float | None = None
     is_cached: bool = False
+    may_ignore: bool = False
+    may_rename: bool = False
     group: Element | None = None
     counters: Mapping[str, Element | None] = field(default_factory=dict)
 
@@ -99,7 +101,7 @@ class _Reader:
         stops = stops_of(self._root, self._at_start)
         elements = zip(self._root.thread_groups, stops, strict=True)
         groups = tuple(replace(self._group(it, scope), stops=stops) for it, stops in elements)
-        may_rename = self._has_script_with(_RENAME)
+        may_rename = _has_script_with(_RENAME, self._root.walk())
         off = {} if may_rename else never_sent(self._root, groups, self._expander, self._labels)
         return Plan(
             path=self._path,
@@ -171,6 +173,8 @@ class _Reader:
                     pause_ms=self._own_pause_ms(child),
                     timeout_ms=self._timeout_ms(child, inner),
                     may_be_cached=inner.is_cached and child.kind.startswith(_HTTP),
+                    may_be_ignored=inner.may_ignore or _has_script_with(_IGNORE, [child]),
+                    may_be_renamed=inner.may_rename or _has_script_with(_RENAME, [child]),
                     follows="true" in (child.props.get(it) for it in _FOLLOW),
                 )
             else:
@@ -185,6 +189,7 @@ class _Reader:
             element.is_sampler or element.kind == "TestPlan" or element.is_thread_group
         )
         own = [self._controller(element)] if is_controller else []
+        applied = [it for it in element.active if not it.is_sampler]
         is_parent = is_controller and self._is_parent(element)
         return _Scope(
             timers=(*scope.timers, *(read_timer(it, self._expander, counters) for it in timers)),
@@ -192,6 +197,8 @@ class _Reader:
             hidden_by=scope.hidden_by or (own[0].name if is_parent else ""),
             timeout_ms=self._default_timeout_ms(element, scope),
             is_cached=self._is_cached(element, scope),
+            may_ignore=scope.may_ignore or _has_script_with(_IGNORE, applied),
+            may_rename=scope.may_rename or _has_script_with(_RENAME, applied),
             group=group,
             counters=counters,
         )
@@ -252,6 +259,11 @@ class _Reader:
         if element.kind != FLOW_CONTROL or fields.text("ActionProcessor.action") != _PAUSE:
             return 0.0
         return fields.number("ActionProcessor.duration", absent=0.0)
+
+
+def _has_script_with(words: re.Pattern[str], elements: Iterable[Element]) -> bool:
+    """Whether a script among them has such a word, or is in a file, which may have any."""
+    return any(it.is_script_with(words) or it.is_script_in_a_file for it in elements)
 
 
 def _label(element: Element, expander: Expander) -> PlanLabel:
