@@ -65,6 +65,27 @@ def _property(name, value):
     return f'<stringProp name="ThreadGroup.{name}">{value}</stringProp></ThreadGroup>'
 
 
+def test_an_action_of_the_plan_is_blamed_on_failures_of_its_own_group_alone(found):
+    def ended(*groups, failed):
+        return found(*groups, threads=[BOTH, [sent(14.2, pay=1)]], failed=failed)
+
+    buyers = {"name": "buyers", "loops": 1, "duration": None, "threads": 1}
+    pay = jmx.group(jmx.sampler("pay"), **buyers)
+    own = users(HOME, flow(0))
+    assert "TestAction 'enough' may have ended it" in doubt(ended(own, pay, failed=["pay"]))
+    ((by_service, line),) = faults(ended(own, pay, failed=["home"]))
+    assert (by_service, "may have stopped it, and requests failed" in line) == (True, True)
+    everybody = jmx.group(jmx.sampler("pay"), flow(0, target=2), **buyers)
+    assert faults(ended(users(), everybody, failed=["pay"]))[0][0]
+    assert "may have ended it" in ended(users(), everybody, failed=["home"]).doubts[0]
+
+
+def test_failures_that_a_script_renames_may_be_those_that_an_action_stops_by(found):
+    own = users(HOME, script("prev.setSampleLabel('x')"), flow(0))
+    ((by_service, _),) = faults(found(own, threads=[BOTH], failed=["x"]))
+    assert by_service
+
+
 EARLY = {
     "a plugin's, stopped by an error": case(
         plugin(**on_error("stoptest")),

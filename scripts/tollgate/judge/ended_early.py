@@ -37,7 +37,7 @@ from tollgate.plan.threads import (
     wait_s,
 )
 from tollgate.samples.threads import Thread
-from tollgate.schedule.threads import unscheduled_groups
+from tollgate.schedule.threads import LOOPED, unscheduled_groups
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.
 SLACK_SHARE = 0.01
@@ -46,7 +46,7 @@ SLACK_SHARE = 0.01
 BEYOND_SEEN = 3.0
 #: JMeter's words for the end of a thread that has looped, or whose time is over; those for any end,
 #: without others before; those without an end.
-OWN_ENDS = ("Thread is done", "Stopping because end time detected by thread")
+OWN_ENDS = (LOOPED, "Stopping because end time detected by thread")
 FINISHED, STARTED = "Thread finished", "Thread started"
 #: Timers of JMeter's own that pace a loop; those of plugins may end the test when they are done.
 _PACING = ("ConstantThroughputTimer", "PreciseThroughputTimer")
@@ -149,7 +149,9 @@ class _Group:
             stopped, threads = sum(self.logged.values()), sum(self.came.log[self.place].values())
             were_stopped = f"{stopped} of {threads} threads of {self.name} were stopped"
             return _Shortfall(sampled.line if sampled else were_stopped, is_sure=True)
-        if self.logged is not None and not (self.group.stops.flow and self.came.failed):
+        if self.logged is not None and not _may_stop_by_failures(
+            self.plan, self.place, self.came.failed
+        ):
             return None  # each thread has looped, or its time was over
         return sampled
 
@@ -216,25 +218,14 @@ class _Group:
         )
 
     def _cause(self) -> str:
-        """How the service brought the end about, whatever the plan says of it; empty where the plan
-        does not show that."""
-        failed = self.came.failed
-        if action := _stops_by_errors(self.group, failed):
-            return f"its action after a sampler error {action}"
-        for other in self.plan.groups:
-            action = _stops_by_errors(other, failed)
-            if action and other.on_sample_error != "stopthread":
-                return f"the action of {other.name!r} after a sampler error {action}"
-        if self.group.stops.flow and failed and not self._is_never:
-            return f"{' or '.join(self.group.stops.flow)} may have stopped it, and requests failed"
-        return ""
+        return stopped_by_service(self.plan, self.place, self.came.failed, self._is_never)
 
     def _excuse(self) -> str:
         """What in the plan may have ended the group in good order; empty for nothing."""
         timers = [timer for sampler in self.group.samplers for timer in sampler.timers]
         pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
         stopping = [f"timer {it!r}" for it in pacing]
-        if self._is_never or not self.came.failed:
+        if self._is_never or not _may_stop_by_failures(self.plan, self.place, self.came.failed):
             stopping += self.group.stops.flow
         anyhow = [*self.group.stops.scripts, *self.group.stops.jumps] if self._is_never else []
         by_words = {"Stop Thread": self.group.stops.data, "Stopping": stopping}
@@ -355,6 +346,33 @@ class _Group:
         sent, need, label = min(counted, key=lambda each: each[0] / each[1])
         what = f" of {label.text!r}" if label != ANY else ""
         return f"{sent} of {need} samples{what} that the plan says"
+
+
+def stopped_by_service(
+    plan: Plan, place: int, failed: Collection[str], is_never: bool = False
+) -> str:
+    """How the service brought the end of a group about, whatever the plan says of it; empty where
+    the plan does not show that. failed: labels with a failed sample. is_never: whether nothing but
+    what is done to its threads ends it."""
+    group = plan.groups[place]
+    if action := _stops_by_errors(group, failed):
+        return f"its action after a sampler error {action}"
+    for other in plan.groups:
+        action = _stops_by_errors(other, failed)
+        if action and other.on_sample_error != "stopthread":
+            return f"the action of {other.name!r} after a sampler error {action}"
+    if _may_stop_by_failures(plan, place, failed) and not is_never:
+        return f"{' or '.join(group.stops.flow)} may have stopped it, and requests failed"
+    return ""
+
+
+def _may_stop_by_failures(plan: Plan, place: int, failed: Collection[str]) -> bool:
+    """Whether a Flow Control Action that may end the group is in one with failed samples, or with
+    renamed ones of which that may be."""
+    known = [it for it in failed if any(group.may_leave(it) for group in plan.groups)]
+    acting = [plan.groups[at] for at in plan.groups[place].stops.flow_in]
+    is_renamed = len(known) < len(failed) and any(group.may_rename for group in acting)
+    return is_renamed or any(group.may_leave_any(known) for group in acting)
 
 
 def _count(thread: Thread, label: PlanLabel) -> int:

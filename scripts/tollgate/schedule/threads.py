@@ -15,11 +15,19 @@ from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import stated_end
 from tollgate.schedule.schedule import schedules_of
 
+#: JMeter's words for the end of a thread that has looped, or whose arrival is through.
+LOOPED = "Thread is done"
+
 
 def may_send(plan: Plan, label: str) -> list[int]:
-    """Places in plan.groups of the thread groups that have a sampler with this label."""
-    rows = ([it.label for it in group.samplers if it.leaves_a_row] for group in plan.groups)
-    return [place for place, own in enumerate(rows) if any(it.matches(label) for it in own)]
+    """Places in plan.groups of the thread groups that have a sampler with this label, or a script
+    that may give one any label."""
+    return [
+        place
+        for place, group in enumerate(plan.groups)
+        if group.may_rename
+        or any(it.leaves_a_row and it.label.matches(label) for it in group.samplers)
+    ]
 
 
 def senders(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[int]:
