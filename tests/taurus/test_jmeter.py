@@ -145,11 +145,15 @@ def test_a_users_own_options_for_the_log_are_left_alone(own):
 HOME = jmx.sampler("a")
 ARRIVALS, COUNTED = jmx.open_group(HOME), jmx.group(jmx.sampler("b"))
 UNCOUNTED = jmx.group(jmx.element("RandomOrderController", "any", [HOME]), loops=2, duration=None)
+CHANCE = jmx.open_group(jmx.element("IfController", "maybe", [HOME]))
+SWITCHED = jmx.open_group(jmx.element("SwitchController", "one", [HOME]))
 NEEDED = {
     "looping": ([jmx.group(HOME, loops=2)], LOGGED),
     "arrivals": ([ARRIVALS], QUIET),
     "arrivals and what can be counted": ([ARRIVALS, COUNTED], QUIET),
     "arrivals and what can't be counted": ([ARRIVALS, UNCOUNTED], LOGGED),
+    "arrivals that may send nothing": ([CHANCE], LOGGED),
+    "arrivals that are switched": ([SWITCHED], QUIET),
 }
 
 

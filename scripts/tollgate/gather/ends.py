@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
 from tollgate.base.text import shown
 from tollgate.gather.samples import ExecutionSamples
-from tollgate.judge.ended_early import EarlyEnds, SampledThreads, early_ends
-from tollgate.judge.facts import NeverSent
+from tollgate.gather.thread_ends import ends_by_place, named
+from tollgate.judge.ended_early import (
+    FINISHED,
+    OWN_ENDS,
+    STARTED,
+    EarlyEnds,
+    SampledThreads,
+    early_ends,
+    stopped_by_service,
+)
+from tollgate.judge.facts import NeverSent, StoppedThreads
 from tollgate.plan.model import Plan
 from tollgate.record.redaction import Redaction
 from tollgate.samples.store import Store
@@ -24,7 +31,7 @@ from tollgate.samples.unsent import (
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.shares import off_their_share
 from tollgate.schedule.silent import Silent, silent_parts
-from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
+from tollgate.schedule.threads import bounded_groups, unscheduled_groups
 
 
 def silent_groups(samples: ExecutionSamples) -> Silent:
@@ -77,16 +84,36 @@ def groups_ended_early(samples: ExecutionSamples) -> EarlyEnds:
     return early_ends(plan, _sampled_threads(samples), samples.until_s)
 
 
-def data_ended(samples: ExecutionSamples) -> dict[str, str]:
-    """By the labels of each schedule, the CSV Data Sets whose end has ended threads of it, by
-    JMeter's log."""
-    plan, by_label = samples.context.plan, dict[str, str]()
-    log = _logged(plan, samples.context.planned.thread_ends or {})
+def stopped_threads(samples: ExecutionSamples) -> dict[str, StoppedThreads]:
+    """By the labels of each schedule, what has ended threads of it before their time, as far as
+    JMeter's log shows that any ended so."""
+    plan, by_label = samples.context.plan, dict[str, StoppedThreads]()
+    log = ends_by_place(plan, samples.context.planned.thread_ends or {})
+    failed = [name for name, label in samples.jtl.samplers.items() if label.counts.errors]
     for place, schedule in schedules_of(plan)[1]:
-        data = plan.groups[place].stops.data
-        if data and any(words.startswith("Stop Thread seen") for words in log.get(place, {})):
-            by_label |= dict.fromkeys((it.text for it in schedule.labels), " or ".join(data))
+        own = {*OWN_ENDS, FINISHED, STARTED}
+        if schedule.by_thread:  # its end stops those that are under way
+            own.add("Stopping")
+        words = [it for it in log.get(place, {}) if it not in own]
+        if why := words and _stopped(plan, place, words, failed):
+            labels = (it.text for it in schedule.labels)
+            by_label |= dict.fromkeys(
+                (*labels, *filter(schedule.matches, samples.jtl.samplers)), why
+            )
     return by_label
+
+
+def _stopped(plan: Plan, place: int, words: Sequence[str], failed: Sequence[str]) -> StoppedThreads:
+    """What has ended threads of a group. words: those of JMeter's log for it, at least one."""
+    stops = plan.groups[place].stops
+    if stops.data and any(it.startswith("Stop Thread seen") for it in words):
+        return StoppedThreads("operator", f"the data of {' or '.join(stops.data)} ended")
+    if cause := stopped_by_service(plan, place, failed):
+        return StoppedThreads("service", cause)
+    if stops.flow:
+        return StoppedThreads("operator", f"{' or '.join(stops.flow)} ended threads")
+    last = " and ".join(map(repr, words))
+    return StoppedThreads("generator", f"the last that JMeter logged of threads is {last}")
 
 
 def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:
@@ -109,34 +136,15 @@ def _sampled_threads(samples: ExecutionSamples) -> SampledThreads:
         failed=[name for name, label in labels.items() if label.counts.errors],
         ended_s=None if planned.ended is None else planned.ended - jtl.origin_ms / 1000,
         gaps=gaps,
-        log=None if planned.thread_ends is None else _logged(plan, planned.thread_ends),
+        log=None if planned.thread_ends is None else ends_by_place(plan, planned.thread_ends),
         start_is_known=jtl.test_starts_ms is not None,
     )
-
-
-def _logged(plan: Plan, ends: Mapping[str, Mapping[str, int]]) -> dict[int, Counter[str]]:
-    """By place in plan.groups. JMeter's log may have lost letters beyond ASCII."""
-    found: dict[int, Counter[str]] = {}
-    known = ((it, _ascii(it.name, "?"), _ascii(it.name_pattern, ".")) for it in plan.groups)
-    groups = tuple(replace(it, name=name, name_pattern=pattern) for it, name, pattern in known)
-    for name, words in ends.items():
-        for place in _named(replace(plan, groups=groups), _ascii(name, "?")):
-            found.setdefault(place, Counter()).update(words)
-    return found
-
-
-def _ascii(text: str, other: str) -> str:
-    return re.sub(r"[^\x00-\x7f]", other, text)
-
-
-def _named(plan: Plan, name: str) -> list[int]:
-    return named_alike(plan, range(len(plan.groups)), name)
 
 
 def _looping(plan: Plan, name: str) -> list[int]:
     """Places of the thread groups that may have a thread of this name, but for those in which each
     arrival has one of its own."""
-    return [it for it in _named(plan, name) if not plan.groups[it].is_open_model]
+    return [it for it in named(plan, name) if not plan.groups[it].is_open_model]
 
 
 def _by_place(
@@ -147,7 +155,7 @@ def _by_place(
     by_place: dict[int, Mapping[int, Thread]] = {}
     has_strangers = False
     for name, threads in by_name.items():
-        places = _named(plan, name)
+        places = named(plan, name)
         if len(places) > 1:
             return None
         has_strangers |= not places

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tollgate.gather.context import ExecutionContext, alike
+from tollgate.gather.thread_ends import ends_by_place
 from tollgate.judge.facts import LabelData
 from tollgate.plan.model import Plan, PlanLabel
 from tollgate.samples.counts import Jtl
@@ -48,7 +49,8 @@ def joined(
     cut short, in seconds since the execution's start. Raises JtlError, also where the JTL does not
     show whether a row is a transaction's, or which kind of one."""
     parents, warmup_s = _parents(context.plan, jtl), context.planned.warmup
-    replayed = replay_jtl(context.plan, store, jtl, warmup_s, until_s, context.bins)
+    ends = ends_by_place(context.plan, context.planned.thread_ends or {})
+    replayed = replay_jtl(context.plan, store, jtl, warmup_s, until_s, context.bins, ends=ends)
     samplers = {
         (name, False): LabelData(
             name,
@@ -56,7 +58,7 @@ def joined(
             replayed.response.get(name),
             label.totals,
             lateness=replayed.lateness.get(name),
-            # In an open model all of the lateness is the generator's: the service time is left.
+            # In most open models all of the lateness is the generator's: the service time is left.
             without_generator_lateness=replayed.without_generator_lateness.get(name, label.counts),
         )
         for name, label in jtl.samplers.items()

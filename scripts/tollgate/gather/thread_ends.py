@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from tollgate.judge.ended_early import FINISHED, OWN_ENDS, STARTED
+from tollgate.plan.model import Plan
+from tollgate.schedule.threads import named_alike
 
 _STOPPING = "Stopping"
 _ABOUT_A_THREAD = re.compile(
@@ -72,3 +74,22 @@ def thread_ends(lines: Iterable[str]) -> dict[str, dict[str, int]]:
         last_words = [thread.end for thread in (*finished[group], *unfinished)]
         ends[group] = dict(Counter(instead.get(words, words) for words in last_words))
     return ends
+
+
+def ends_by_place(plan: Plan, ends: Mapping[str, Mapping[str, int]]) -> dict[int, Counter[str]]:
+    """By place in plan.groups. JMeter's log may have lost letters beyond ASCII."""
+    found: dict[int, Counter[str]] = {}
+    known = ((it, _ascii(it.name, "?"), _ascii(it.name_pattern, ".")) for it in plan.groups)
+    groups = tuple(replace(it, name=name, name_pattern=pattern) for it, name, pattern in known)
+    for name, words in ends.items():
+        for place in named(replace(plan, groups=groups), _ascii(name, "?")):
+            found.setdefault(place, Counter()).update(words)
+    return found
+
+
+def _ascii(text: str, other: str) -> str:
+    return re.sub(r"[^\x00-\x7f]", other, text)
+
+
+def named(plan: Plan, name: str) -> list[int]:
+    return named_alike(plan, range(len(plan.groups)), name)

@@ -46,6 +46,14 @@ class LabelData:
 
 
 @dataclass(frozen=True)
+class StoppedThreads:
+    """Threads of a schedule that ended before their time."""
+
+    by: Literal["service", "operator", "generator"]
+    why: str
+
+
+@dataclass(frozen=True)
 class EarlyEnd:
     """A thread group that ended before the time that its plan states."""
 
@@ -129,8 +137,8 @@ class ExecutionFacts:
     """By label."""
     early_ends: tuple[EarlyEnd, ...] = ()
     """Thread groups that ended before their time."""
-    data_ended: Mapping[str, str] = field(default_factory=dict)
-    """By the labels of a schedule, the CSV Data Sets whose end has ended threads of it."""
+    stopped: Mapping[str, StoppedThreads] = field(default_factory=dict)
+    """By the labels of a schedule, what has ended threads of it before their time."""
     url: str | None = None
     """Of the service that was asked, where it is none of the run's own."""
     rows: int | None = None

@@ -29,7 +29,7 @@ from tollgate.judge.cut_short import (
     is_cut_short,
     measured_nothing,
 )
-from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun, StoppedThreads
 from tollgate.judge.failures import failure_warnings, never_sent_reasons
 from tollgate.judge.verdicts import (
     FAIL,
@@ -98,7 +98,7 @@ def execution_reasons(
         yield from _accidents(execution, is_excused)
     for schedule in execution.schedules:
         if not is_excused:
-            yield from _unsent(schedule, settings, execution.facts.data_ended)
+            yield from _unsent(schedule, settings, execution.facts.stopped)
         yield from _lateness(schedule, has_failed)
 
 
@@ -157,7 +157,8 @@ def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
         problem = "stopped early by a criterion that the samples do not bear out"
         yield invalid(OPERATOR, f"{problem}: {facts.stopped_by}")
     due_s, ended_s = execution.due_s, facts.ended_s
-    if due_s is None or facts.early_ends or facts.data_ended:
+    is_told = any(it.by != GENERATOR for it in facts.stopped.values())
+    if due_s is None or facts.early_ends or is_told:
         return
     services = [data.service for data in execution.labels.values() if data.service.total]
     if execution.forecast:
@@ -190,6 +191,12 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
             f"scheduled one, so that the load was another one: {more}"
         )
         yield invalid(GENERATOR, text)
+    elif schedule.serial and schedule.far_late > tolerated and not has_failed:
+        text = (
+            f"{schedule.far_late} {of} were sent {second}: they waited for {_sections(schedule)}, "
+            "where one thread is at a time, so that the service did not get the load that was meant"
+        )
+        yield invalid(OPERATOR, text)
     elif schedule.far_late > tolerated and not has_failed:
         text = (
             f"{schedule.far_late} {of} were sent {second}, while all threads were busy: the "
@@ -198,8 +205,12 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
         yield invalid(SERVICE, text)
 
 
+def _sections(schedule: ScheduleFacts) -> str:
+    return f"the Critical Section {' or '.join(map(repr, schedule.serial))} of the plan"
+
+
 def _unsent(
-    schedule: ScheduleFacts, settings: JudgeSettings, data_ended: Mapping[str, str]
+    schedule: ScheduleFacts, settings: JudgeSettings, stopped: Mapping[str, StoppedThreads]
 ) -> Iterator[Reason]:
     tolerated = max(1.0, settings.missing_share * schedule.intended)
     name = ", ".join(schedule.labels)
@@ -207,12 +218,15 @@ def _unsent(
     too_many = f"requests of {name} were sent that no schedule asked for"
     # How long those of a busy service would have taken is not known; leaving them out would
     # flatter it.
-    data = next((data_ended[it] for it in schedule.labels if it in data_ended), "")
-    why = f"the data of {data} ended" if data else "the generator was too slow"
+    slow = StoppedThreads(GENERATOR, "the generator was too slow")
+    cause = next((stopped[it] for it in schedule.labels if it in stopped), slow)
+    plans = "the plan's own pauses are too long"
+    if schedule.serial:
+        plans = f"they waited for {_sections(schedule)}, where one thread is at a time"
     rules: tuple[tuple[BadVerdict, FaultName, int, str], ...] = (
-        (INVALID, OPERATOR if data else GENERATOR, schedule.missing_generator, f"{of}: {why}"),
+        (INVALID, cause.by, schedule.missing_generator, f"{of}: {cause.why}"),
         (INVALID, OPERATOR, schedule.extra, too_many),
-        (INVALID, OPERATOR, schedule.missing_plan, f"{of}: the plan's own pauses are too long"),
+        (INVALID, OPERATOR, schedule.missing_plan, f"{of}: {plans}"),
         (FAIL, SERVICE, schedule.missing_service, f"{of}: all threads were waiting for answers"),
     )
     for verdict, fault, requests, text in rules:
@@ -233,6 +247,12 @@ def warnings_of(execution: MeasuredExecution, settings: JudgeSettings) -> Iterat
             "nor watched, and who else asked it meanwhile is not known"
         )
     yield from execution.facts.notes
+    for schedule in execution.schedules:
+        if schedule.unasked:
+            yield (
+                f"for {schedule.unasked} of {schedule.intended + schedule.unasked} arrivals the "
+                f"plan sent none of {', '.join(schedule.labels)}, by its own choice"
+            )
     told = {it.text for it in never_sent_reasons(execution, settings.missing_share)}
     yield from (it.line for it in execution.facts.never_sent if it.line not in told)
     exported = execution.facts.exported

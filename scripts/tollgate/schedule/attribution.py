@@ -8,7 +8,8 @@ event is due or when the first of the N threads is done, whichever is later.
 
 - service: the part of a lateness that this generator would have had as well, because every thread
   that could have sent was waiting for an answer;
-- plan: what pauses of the threads add to that, in other words too few threads for the think time;
+- plan: what pauses of the threads add to that, in other words too few threads for the think time,
+  and waits for a Critical Section that others had;
 - generator: the rest. A thread was free, or not yet started, and the request was still sent late.
 
 The three add up to the lateness. What the file cannot show is a generator so starved that its own
@@ -24,6 +25,7 @@ import numpy as np
 
 from tollgate.schedule.join import NO_EVENT, Rows
 from tollgate.schedule.model import Schedule
+from tollgate.schedule.sections import Held
 from tollgate.stats.arrays import Floats, Ints
 
 # Below this a sample counts as punctual. JMeter sleeps and stamps in whole milliseconds, and on an
@@ -36,10 +38,17 @@ SERVICE, PLAN, GENERATOR = range(3)
 
 
 def attribute_lateness(
-    schedule: Schedule, rows: Rows, event_ms: Floats, event: Ints, missing: Ints, origin_ms: float
+    schedule: Schedule,
+    rows: Rows,
+    event_ms: Floats,
+    event: Ints,
+    missing: Ints,
+    origin_ms: float,
+    held: Held | None = None,
 ) -> tuple[Floats, Ints]:
     """Return the parts of each governed row's lateness (causes x rows, NaN where a row has no
-    event), and for each missing event the index of its cause.
+    event), and for each missing event the index of its cause. held: when somebody had a Critical
+    Section for which threads wait, None for none.
 
     A missing event is blamed on the service, or the plan, where the ideal generator would not have
     come to it before the end either; its answer is taken to be as slow as the median one. Events
@@ -60,11 +69,16 @@ def attribute_lateness(
     if schedule.think_ms:
         thinking = _ideal_starts(due, hold + schedule.think_ms, actual, ready, threads)
     ideal, thinking = np.minimum(ideal, actual), np.minimum(np.maximum(thinking, ideal), actual)
+    if held:
+        own = slice(len(sent))
+        thinking[own] += held.within(thinking[own], actual[own])
     parts = np.full((len(CAUSES), len(event)), np.nan)
     bounds = np.stack([due, ideal, thinking, actual])[:, : len(sent)]
     parts[:, sent] = np.maximum(np.diff(np.maximum(bounds, bounds[0]), axis=0), 0)
     end = math.inf if schedule.end_s is None else schedule.end_s * 1000
     cause = np.full(len(missing), GENERATOR)
+    if held and end < math.inf:
+        cause[held.leaves_no_room(event_ms[missing], end)] = PLAN
     cause[len(missing) - unanswered :][thinking[len(sent) :] >= end] = PLAN
     cause[len(missing) - unanswered :][ideal[len(sent) :] >= end] = SERVICE
     return parts, cause

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from tollgate.schedule.attribution import (
 from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, Rows, align
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.sections import Held
+from tollgate.schedule.threads import LOOPED
 from tollgate.stats.arrays import Floats, Ints
 
 #: Four times as many as samples that can be joined; in memory some 30 bytes each.
@@ -87,8 +90,15 @@ class TooManyEventsError(ValueError):
     """One line: more was due until the last sample than can be joined with the samples."""
 
 
-def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
-    """Join a schedule with the rows of its thread group.
+def join(
+    schedule: Schedule,
+    rows: Rows,
+    origin_ms: float,
+    held: Held | None = None,
+    ends: Mapping[str, int] | None = None,
+) -> Joined:
+    """Join a schedule with the rows of its thread group. held: as attribute_lateness has it. ends:
+    how its threads ended, by the words of JMeter's log, None where that is not known.
 
     origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. A run on
     several JMeter servers has an origin for each: join each server's rows by themselves. An open
@@ -109,11 +119,13 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float) -> Joined:
     order = np.lexsort((elapsed, start))
     event = np.empty(len(start), dtype=np.int64)
     event[order] = align(events_s * 1000, (start[order] - origin_ms).astype(np.float64))
-    intended = _required(schedule, events_s, event)
+    intended = _required(schedule, events_s, event, ends or {})
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False
     missing = np.flatnonzero(is_missing[:intended])
-    parts, cause = attribute_lateness(schedule, rows, events_s * 1000, event, missing, origin_ms)
+    parts, cause = attribute_lateness(
+        schedule, rows, events_s * 1000, event, missing, origin_ms, held
+    )
     due = np.append(events_s, np.nan)[event] * 1000
     waited = np.nan_to_num(np.maximum(start - np.floor(due + origin_ms), 0)).astype(np.int64)
     return Joined(
@@ -143,14 +155,18 @@ def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float) -> float:
     return max(seen, schedule.end_s or 0.0)
 
 
-def _required(schedule: Schedule, events_s: Floats, event: Ints) -> int:
-    """Return how many events had to be sent."""
+def _required(schedule: Schedule, events_s: Floats, event: Ints, ends: Mapping[str, int]) -> int:
+    """Return how many events had to be sent. ends: as join has it."""
+    # Where nothing says when the group ends, what was sent last is taken for the end.
+    sent = int(event.max(initial=NO_EVENT)) + 1
+    most = sent
     if schedule.end_s is not None:
-        return int(np.searchsorted(events_s, schedule.end_s))
-    if schedule.limit is not None:
-        return len(events_s)
-    # Nothing says when the group ends, so what was sent last is taken for the end.
-    return int(event.max(initial=NO_EVENT)) + 1
+        most = int(np.searchsorted(events_s, schedule.end_s))
+    elif schedule.limit is not None:
+        most = len(events_s)
+    if set(ends) - {LOOPED}:
+        return most  # what ended a thread otherwise, it would have taken the next
+    return int(min(most, max(schedule.least, sent)))
 
 
 def summarise(

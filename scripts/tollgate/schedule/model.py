@@ -8,6 +8,7 @@ wrk2 measures from the intended start instead, and so does Tollgate where there 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tollgate.base.fields import Count, written
@@ -28,6 +29,11 @@ class Schedule:
     limit: of all events, only so many are asked for; None where that is unknown.
     think_ms: the longest pause a thread makes in an iteration beside waiting for its event.
     timeout_ms: the longest response timeout of its requests, None where one of them has none.
+    least: of all events, so many are asked for whatever happens in the plan; inf for all.
+    others: labels of the group that it is not about, where a script may give its own any other
+    label; None where none does. sections: the labels in Critical Sections, where threads of the
+    group wait for one; serial: the names of those that they wait for. doubt: why rows of a timer's
+    events may be missing, or have other labels; empty for no reason.
     """
 
     group: str
@@ -38,8 +44,15 @@ class Schedule:
     limit: int | None = None
     think_ms: float = 0.0
     timeout_ms: float | None = None
+    least: float = math.inf
+    others: tuple[PlanLabel, ...] | None = None
+    sections: tuple[PlanLabel, ...] = ()
+    serial: tuple[str, ...] = ()
+    doubt: str = ""
 
     def matches(self, label: str) -> bool:
+        if self.others is not None and not any(it.matches(label) for it in self.others):
+            return True
         return any(own.matches(label) for own in self.labels)
 
     @property
@@ -73,7 +86,8 @@ class ScheduleFacts:
     missing_service: Count = 0
     """Requests not sent while all threads waited for answers."""
     missing_plan: Count = 0
-    """Requests not sent while threads kept to pauses of the plan's own."""
+    """Requests not sent while threads kept to pauses of the plan's own, or waited for a Critical
+    Section that others had."""
     missing_generator: Count = 0
     """Requests not sent although a thread was free."""
     lateness_p50_ms: float | None = 0.0
@@ -87,7 +101,7 @@ class ScheduleFacts:
     late_service: Count = 0
     """Requests late mostly because all threads waited for answers."""
     late_plan: Count = 0
-    """Requests late mostly because of the plan's own pauses."""
+    """Requests late mostly because of the plan's own pauses, or of its Critical Sections."""
     late_generator: Count = 0
     """Requests late mostly although a thread was free."""
     extra: Count = 0
@@ -101,6 +115,10 @@ class ScheduleFacts:
     displaced: Count = 0
     """Requests that the generator moved to another second than they were due in, as far as other
     requests did not take their places."""
+    unasked: Count = 0
+    """Arrivals for which the plan, by its own choice, sent none of the labels."""
+    serial: tuple[str, ...] = ()
+    """Critical Sections of the plan for which its threads wait."""
 
     @property
     def missing(self) -> int:

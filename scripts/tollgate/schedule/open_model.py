@@ -93,6 +93,11 @@ class OpenModelArrivals:
         self.count = sum(ramp.count for ramp in ramps)
         self._events_of = lru_cache(_STEPS_KEPT)(lambda number: self._steps[number].events_s())
 
+    @property
+    def end_s(self) -> float:
+        """When the schedule is over, its pauses too."""
+        return self._steps[-1].end_s if self._steps else 0.0
+
     def by_step(self) -> Iterator[Floats]:
         """Yield the arrivals of one step after the other, in seconds from the test start."""
         for step in self._steps:

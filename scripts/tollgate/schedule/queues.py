@@ -29,6 +29,8 @@ class Queue:
     threads: for labels that another thread group may send as well, the names of those threads that
     the schedule's may have, without their last number; rows of others are not its own.
     mixed: governed labels of which not all rows are surely its own.
+    locked: labels in the file whose requests may have a Critical Section that it waits for.
+    place: of its thread group in plan.groups.
     """
 
     schedule: Schedule
@@ -36,6 +38,8 @@ class Queue:
     governed: tuple[str, ...]
     threads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mixed: frozenset[str] = frozenset()
+    locked: tuple[str, ...] = ()
+    place: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +109,8 @@ def _queue(
         sent.append(label)
     sent.sort(key=lambda label: not schedule.matches(label))
     governed = tuple(label for label in sent if schedule.matches(label))
-    return Queue(schedule, tuple(sent), governed, own, frozenset(mixed))
+    locked = tuple(it for it in labels if any(one.matches(it) for one in schedule.sections))
+    return Queue(schedule, tuple(sent), governed, own, frozenset(mixed), locked, place)
 
 
 def unanswered_of(queue: Queue, due_ms: np.ndarray, bins: Bins) -> Unanswered:

@@ -7,8 +7,8 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tollgate.plan.model import Plan
@@ -22,6 +22,7 @@ from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.open_join import join_open
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Queue, ScheduleOutcome, queues_of
+from tollgate.schedule.sections import held_by
 from tollgate.schedule.timer_join import join_timer
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
@@ -52,6 +53,8 @@ class ReplayResult:
     without_generator_lateness: dict[str, Counts]
     unanswered: tuple[Unanswered, ...]
     steps: tuple[Step, ...]
+    doubts: tuple[str, ...] = ()
+    """One line for each schedule of which rows may be missing for the plan's own sake."""
 
 
 def replay_jtl(
@@ -62,6 +65,7 @@ def replay_jtl(
     until_s: float | None,
     bins: Bins,
     most: int = MOST_CLOSED,
+    ends: Mapping[int, Mapping[str, int]] | None = None,
 ) -> ReplayResult:
     """Join every schedule of the plan with the samples, which jtl counts.
 
@@ -70,10 +74,11 @@ def replay_jtl(
     since the execution's start. most: samples of a timer's schedule; one with more is a problem,
     not an error: it proves nothing, and judging its labels by service time would drop the waiting
     that the schedule is there to show. So are samples of several JMeters, or of one whose start is
-    not known. Raises JtlError.
+    not known. ends: how the threads of each place in plan.groups ended, by the words of JMeter's
+    log, as far as that says it. Raises JtlError.
     """
     kept: list[ScheduleOutcome] = []
-    problems: list[str] = []
+    problems, doubts = list[str](), list[str]()
     with using(source) as store:
         queues, closed = queues_of(plan, jtl.samplers, read_threads(store))
         start_ms = _start_of(jtl)
@@ -81,18 +86,36 @@ def replay_jtl(
             return _together([], closed, [start_ms] if queues else [])
         for each in queues:
             queue = each.until(until_s, jtl.origin_ms, start_ms)
+            held = held_by(read_samples(store, queue.locked).values(), start_ms)
+            ended = (ends or {}).get(queue.place)
             size = sum(jtl.samplers[label].counts.total for label in queue.labels)
             if queue.schedule.by_thread:
-                kept.append(join_open(queue, store, jtl, start_ms, from_s, bins))
+                kept.append(join_open(queue, store, jtl, start_ms, from_s, bins, held, ended))
             elif size > most:
                 problems.append(_too_many(queue, size, most))
             else:
                 samples = read_samples(store, queue.labels)
                 try:
-                    kept.append(join_timer(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
+                    outcome = join_timer(
+                        queue, samples, jtl.origin_ms, start_ms, from_s, bins, held, ended
+                    )
                 except TooManyEventsError as problem:
                     problems.append(f"of the timer of {', '.join(queue.names)} {problem}")
-    return _together(kept, closed, problems)
+                else:
+                    # As many rows as events are theirs; of fewer nobody knows which are missing.
+                    if queue.schedule.doubt and outcome.facts.missing > 1:
+                        closed |= dict.fromkeys(queue.governed, queue.schedule.doubt)
+                        doubts.append(_unsure(queue, outcome.facts))
+                    else:
+                        kept.append(outcome)
+    return replace(_together(kept, closed, problems), doubts=tuple(doubts))
+
+
+def _unsure(queue: Queue, facts: ScheduleFacts) -> str:
+    return (
+        f"{facts.missing} of {facts.intended} scheduled requests of {', '.join(queue.names)} have "
+        f"no sample, and whether they were sent is not known: {queue.schedule.doubt}"
+    )
 
 
 def _together(

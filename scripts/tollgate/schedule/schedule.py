@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import takewhile
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import compress, takewhile
 
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
-from tollgate.plan.model import FLOW_CONTROL, Controller, Plan, Sampler, ThreadGroup
+from tollgate.plan.model import (
+    CRITICAL_SECTION,
+    FLOW_CONTROL,
+    Controller,
+    Plan,
+    Sampler,
+    ThreadGroup,
+)
+from tollgate.plan.sessions import may_stop
+from tollgate.plan.turns import NEVER, Times, reached
 from tollgate.schedule.grammar import ScheduleError
 from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_model import OpenModelArrivals
@@ -15,7 +26,7 @@ _SWITCH = "SwitchController"
 # Controllers that run one of their children at a time, in an order that is not the plan's.
 _PICKING = frozenset({"InterleaveControl", "RandomController", "RandomOrderController", _SWITCH})
 # Controllers whose first child comes first whenever they run at all.
-_REPEATING = frozenset({"LoopController", "OnceOnlyController"})
+_LOOP, _ONCE = "LoopController", "OnceOnlyController"
 
 
 def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int, Schedule], ...]]:
@@ -27,8 +38,9 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
     """
     by_label: dict[str, Schedule | str] = {}
     schedules: list[tuple[int, Schedule]] = []
+    locked = _in_sections(it for group in plan.groups for it in group.samplers)
     for place, group in enumerate(plan.groups):
-        here = dict(_group_schedules(group))
+        here = dict(_group_schedules(group, locked))
         # All labels of a group that have a schedule share it.
         schedules += [(place, it) for it in here.values() if isinstance(it, Schedule)][:1]
         for transaction in group.transactions:
@@ -41,7 +53,20 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
     return by_label, tuple((place, it) for place, it in schedules if id(it) in kept)
 
 
-def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]:
+def _in_sections(samplers: Iterable[Sampler]) -> dict[Sampler, str]:
+    """Those in a Critical Section, each with the name of the outermost."""
+    return {
+        sampler: each.name
+        for sampler in samplers
+        for each in reversed(sampler.controllers)
+        if each.kind == CRITICAL_SECTION
+    }
+
+
+def _group_schedules(
+    group: ThreadGroup, locked: Mapping[Sampler, str]
+) -> Iterator[tuple[str, Schedule | str]]:
+    """locked: as _in_sections has those of all groups: a lock is the same in each."""
     if group.is_open_model:
         governed, schedule = _open_model(group)
         others = "follows another sampler of the same arrival, and is sent when that is done"
@@ -54,6 +79,9 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]
             others = "follows another sampler of the same arrival, and is sent when that is done"
     rows = [sampler for sampler in group.samplers if sampler.leaves_a_row]
     ungoverned = [sampler for sampler in rows if sampler not in governed]
+    if not isinstance(schedule, str):
+        schedule = _with_waits(schedule, group, governed, locked)
+        schedule = _with_scripts(schedule, governed, ungoverned)
     for sampler in rows:
         if sampler in governed:
             label = sampler.label.text
@@ -65,6 +93,36 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]
             pacing = next((t for t in sampler.timers if "Throughput" in t.kind), None)
             reason = f"'{pacing.name}' slows a loop down and plans nothing" if pacing else others
             yield sampler.label.text, reason
+
+
+def _with_waits(
+    schedule: Schedule,
+    group: ThreadGroup,
+    governed: tuple[Sampler, ...],
+    locked: Mapping[Sampler, str],
+) -> Schedule:
+    """With the Critical Sections that hold back the group's threads: those around what an arrival
+    of an open model begins with, or around anything that a thread of others sends."""
+    waiting = governed if group.is_open_model else group.samplers
+    serial = tuple(dict.fromkeys(locked[it] for it in waiting if it in locked))
+    sections = tuple(dict.fromkeys(it.label for it in locked)) if serial else ()
+    return replace(schedule, sections=sections, serial=serial)
+
+
+def _with_scripts(
+    schedule: Schedule, governed: Collection[Sampler], ungoverned: Collection[Sampler]
+) -> Schedule:
+    """With what scripts may do to the rows of the governed samplers, and of the others."""
+    others, doubt = None, ""
+    if any(it.may_be_renamed for it in governed):
+        # The first row of an arrival is its own, whatever its label.
+        if schedule.by_thread or not any(it.may_be_renamed for it in ungoverned):
+            others = tuple(it.label for it in ungoverned)
+        else:
+            doubt = "a script may have given its samples other labels"
+    if any(it.may_be_ignored for it in governed) and not schedule.by_thread:
+        doubt = "a script may have ignored samples of it"
+    return replace(schedule, others=others, doubt=doubt)
 
 
 def _behind_a_wait(group: ThreadGroup, timed: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
@@ -93,7 +151,7 @@ def _dealt_out(
     scope of the timer that deals them out."""
     if not governed:
         return "no timer says when it is sent"
-    reason = _obstacle(group, timed, governed)
+    reason = _obstacle(group, timed, governed) or _undecided(group, timed)
     timer = timed[0].arrival_timers[0]
     if reason or timer.replay is None:
         return reason or timer.reason
@@ -101,15 +159,17 @@ def _dealt_out(
     if any(it.all_pauses_ms is None for it in others):
         return "a pause of its thread is only known at run time"
     ends = group.duration_s is not None and group.duration_s > 0
+    least, most = _asked(group, timed)
     return Schedule(
         group=group.name,
         labels=tuple(dict.fromkeys(sampler.label for sampler in governed)),
         replay=timer.replay,
         threads=group.threads,
         end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
-        limit=_limit(group, timed),
+        limit=None if math.isinf(most) else int(most),
         think_ms=_think_ms(others),
         timeout_ms=_timeout_ms(governed),
+        least=least,
     )
 
 
@@ -139,8 +199,9 @@ def _obstacle(group: ThreadGroup, timed: tuple[Sampler, ...], governed: tuple[Sa
     if any(sampler.hidden_by for sampler in governed):
         hiding = next(sampler.hidden_by for sampler in governed if sampler.hidden_by)
         return f"'{hiding}' generates a parent sample, which begins before the timer's wait"
-    if silent := [s.label.text for s in governed if s.kind == FLOW_CONTROL or s.may_be_cached]:
-        return f"'{silent[0]}' uses up events of the same timer and may leave no row"
+    is_silent = [it.may_be_cached or not it.leaves_a_row for it in governed]
+    if silent := [*compress(governed, is_silent)]:
+        return f"'{silent[0].label.text}' uses up events of the same timer and may leave no row"
     for sampler in timed:
         if len(sampler.arrival_timers) > 1:
             return "two timers that deal out arrivals apply to it and their waits add up"
@@ -161,15 +222,30 @@ def _obstacle(group: ThreadGroup, timed: tuple[Sampler, ...], governed: tuple[Sa
     return ""
 
 
-def _limit(group: ThreadGroup, governed: tuple[Sampler, ...]) -> int | None:
-    """Return how many events finite loops ask for, where every iteration asks for as many, and none
-    where there are no threads."""
+def _undecided(group: ThreadGroup, timed: tuple[Sampler, ...]) -> str:
+    """Why turns of a thread may ask for no event, so that it is not known when it waits for one; or
+    nothing."""
+    each = reached(group.samplers, timed, math.inf)
+    if each.least == each.most:
+        return ""
+    around = (it for sampler in timed for it in sampler.controllers if not it.is_plain)
+    return f"{next(around).name!r} decides how often it is sent, and the plan does not show that"
+
+
+def _asked(group: ThreadGroup, timed: tuple[Sampler, ...]) -> Times:
+    """How many events the loops of its threads ask for, inf where they go on, or where their number
+    is not known; none where there are no threads."""
     if group.threads == 0:  # one that is off
-        return 0
-    always = all(parent.is_plain for sampler in governed for parent in sampler.controllers)
-    if group.loops is None or group.loops < 0 or group.threads is None or not always:
-        return None
-    return group.loops * group.threads * len(governed)
+        return NEVER
+    if group.threads is None or group.loops is None:
+        return Times(math.inf, math.inf)
+    loops = group.loops if group.loops >= 0 else math.inf
+    least, most = reached(group.samplers, timed, loops)
+    if math.isinf(loops):
+        least = most  # as _undecided has found
+    elif group.on_sample_error != "continue" or may_stop(group):
+        least = 0
+    return Times(least, most).times(Times(group.threads, group.threads))
 
 
 def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str]:
@@ -189,7 +265,12 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str
         return firsts, str(error)
     labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
     timeout_ms = _timeout_ms(firsts)
-    return firsts, Schedule(group.name, labels, arrivals, timeout_ms=timeout_ms)
+    # A thread's first request finds nothing in its cache.
+    sure = [it for it in firsts if it.leaves_a_row and not it.may_be_ignored]
+    before = takewhile(lambda sampler: sampler not in firsts[-1:], group.samplers)
+    is_certain = reached(group.samplers, sure, 1).least and not any(it.may_jump for it in before)
+    least = math.inf if is_certain else 0
+    return firsts, Schedule(group.name, labels, arrivals, timeout_ms=timeout_ms, least=least)
 
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
@@ -237,7 +318,7 @@ def _firsts_of_children(
 def _skipping_controllers(sampler: Sampler) -> list[Controller]:
     """The controllers around a sampler that may leave it out of a turn, or put another first."""
     around = (it for it in sampler.controllers if not it.is_plain)
-    return [it for it in around if it.kind not in _REPEATING]
+    return [it for it in around if it.kind != _ONCE and not (it.kind == _LOOP and it.loops)]
 
 
 def _leaves_no_sample(sampler: Sampler) -> bool:

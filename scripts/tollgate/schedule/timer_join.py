@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from tollgate.samples.single import Samples
 from tollgate.schedule.join import NO_EVENT, Rows
 from tollgate.schedule.lateness import join, summarise
 from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
+from tollgate.schedule.sections import Held
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 
@@ -24,11 +26,13 @@ def join_timer(
     test_start_ms: int,
     from_s: float,
     bins: Bins,
+    held: Held | None = None,
+    ends: Mapping[str, int] | None = None,
 ) -> ScheduleOutcome:
     """Join the queue with all samples of its labels, in memory some 330 bytes a sample.
 
     origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS. from_s: lateness is
-    summed up over events from here on; whether everything was sent, always.
+    summed up over events from here on; whether everything was sent, always. held, ends: as in join.
     """
     samples = {
         label: samples[label].of_groups(queue.threads[label])
@@ -37,7 +41,7 @@ def join_timer(
         for label in queue.labels
     }
     rows, label_of = _rows(queue, samples)
-    joined = join(queue.schedule, rows, test_start_ms)
+    joined = join(queue.schedule, rows, test_start_ms, held, ends)
     ok = np.concatenate([samples[label].ok for label in queue.governed] or [np.zeros(0, bool)])
     governed = rows.is_governed
     has_event = joined.event != NO_EVENT
@@ -62,7 +66,9 @@ def join_timer(
     return ScheduleOutcome(
         response=counted(joined.response_ms, everything),
         lateness=counted(waited, has_event),
-        facts=summarise(joined, queue.names, origin_ms + from_s * 1000),
+        facts=replace(
+            summarise(joined, queue.names, origin_ms + from_s * 1000), serial=queue.schedule.serial
+        ),
         unanswered=unanswered_of(queue, joined.missing_ms - origin_ms, bins),
         without_generator_lateness=counted(without_generator_lateness, everything),
     )

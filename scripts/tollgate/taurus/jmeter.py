@@ -34,6 +34,8 @@ from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
 from tollgate.record.redaction import Redaction
+from tollgate.schedule.model import Schedule
+from tollgate.schedule.schedule import schedules_of
 from tollgate.targets import lock
 from tollgate.taurus.remote_load import RemoteLoad
 from tollgate.taurus.shared import under_way
@@ -68,16 +70,24 @@ def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
 
 
 def thread_logging(environment: Mapping[str, str], options: str, plan: Plan) -> tuple[str, ...]:
-    """JMeter's options that have its log say how threads end, but for an open model beside which
-    the samples show it; none where the user's own options, of JMeter or of the JVM, are about
-    logging."""
+    """JMeter's options that have its log say how threads end, but for an open model where the
+    samples show it, or nearly so, as below a Switch Controller; none where the user's own options,
+    of JMeter or of the JVM, are about logging."""
     jvm = " ".join(environment.get(name, "") for name in GENERATOR)
     if _LOGGING.search(f"{jvm} {options}"):
         return ()
     looping = [each for each in plan.groups if each.kind in LOOPING]
     is_shown = all(stated_end(each, may_jump=False) for each in looping)
     is_shown &= not any(each.stops.data for each in plan.groups)
+    is_shown &= not any(_may_send_nothing(plan, *it) for it in schedules_of(plan)[1])
     return QUIET if is_shown and any(it.is_open_model for it in plan.groups) else LOGGED
+
+
+def _may_send_nothing(plan: Plan, place: int, schedule: Schedule) -> bool:
+    """Whether arrivals of an open model may leave no row, other than where no part fits."""
+    around = (each for it in plan.groups[place].samplers for each in it.controllers)
+    is_switched = any(each.kind == "SwitchController" for each in around)
+    return schedule.by_thread and not schedule.least and not is_switched
 
 
 class InstalledJMeter(JMeterExecutor):
