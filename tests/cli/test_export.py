@@ -155,3 +155,12 @@ def test_samples_that_have_changed_since_the_run_are_not_exported(tmp_path):
     assert code == 1
     assert "has changed since the run ended" in problem
     assert collector.messages == 0
+
+
+@pytest.mark.parametrize(("name", "count"), [("looks-fail", 12), ("plan-stop-after", 2)])
+def test_what_failed_once_the_load_was_ended_is_no_failure(tmp_path, name, count):
+    folder = unpacked(name, tmp_path)
+    with collecting() as collector:
+        assert tollgate("export", folder, "--otlp", collector.url)[0] == 0
+    assert collector.total("tollgate.requests", result="cut") == count
+    assert collector.total("tollgate.requests", result="failed") == 0

@@ -74,13 +74,16 @@ def test_what_others_took_is_known_of_the_seconds_behind_the_warm_up(tmp_path, t
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     def ended(_run, executor):
         executor.stop_requested_at, executor.forced = 1795223309.25, True
+        executor.load_ended_at = 1795223309.5
 
-    for how, expected in ((ended, (1795223309.25, True)), (lambda *_: None, (None, False))):
+    of_ended = (1795223309.25, True, 1795223309.5)
+    for how, expected in ((ended, of_ended), (lambda *_: None, (None, False, None))):
         (found,) = sealed(tmp_path, run_folder.make(tmp_path), known=how).executions
-        assert (found.stop_requested_at, found.ended_by_force) == expected
+        recorded = found.stop_requested_at, found.ended_by_force, found.load_ended_at
+        assert recorded == expected
 
 
-@pytest.mark.parametrize("name", ["stop_requested_at", "forced", "begins_at"])
+@pytest.mark.parametrize("name", ["stop_requested_at", "load_ended_at", "forced", "begins_at"])
 def test_what_a_run_is_to_record_of_its_end_is_no_default(tmp_path, name):
     with pytest.raises(AttributeError, match=name):
         sealed(tmp_path, run_folder.make(tmp_path), known=lambda _, jmeter: delattr(jmeter, name))

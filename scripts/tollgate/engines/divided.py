@@ -49,6 +49,7 @@ class RemoteEngine:
                 began=self._by_its_clock(planned.began),
                 ended=self._by_its_clock(planned.ended),
                 stop_requested_at=self._by_its_clock(planned.stop_requested_at),
+                load_ended_at=self._by_its_clock(planned.load_ended_at),
             )
             seal(execution, folder)
             executions.append(execution)

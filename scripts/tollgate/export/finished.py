@@ -6,12 +6,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tollgate.base.text import UserError
 from tollgate.export.metrics import Metric, metrics_of
 from tollgate.export.totals import Totals
 from tollgate.gather.context import contexts
+from tollgate.gather.early_decisions import judged_until_ms
 from tollgate.record.manifest import Execution, Manifest, check_seal
 from tollgate.samples.store import Store, open_store
 from tollgate.workers.latest import FILE, LatestLooks, Looks
@@ -43,6 +45,7 @@ class Finished:
         if not self._of:
             raise UserError(f"{run} has no samples to export")
         self._looks = _Looks(run / FILE)
+        self._judged_until_ms = judged_until_ms(run, manifest)
         self.began_s = min(each.planned.began or 0.0 for each in self._of)
         self.of: dict[str, int] = {}
 
@@ -52,7 +55,8 @@ class Finished:
         done: list[Totals] = []
         for of in self._of:
             check_seal(of.planned, self._run)
-            totals = Totals(of.planned.name, of.plan)
+            ended_at = partial(self._load_ended_at, of.planned)
+            totals = Totals(of.planned.name, of.plan, load_ended_at=ended_at)
             with ExitStack() as opened:
                 store = opened.enter_context(open_store(self._run / of.planned.jtl))
                 for at_s in self._counted(totals, store, not self._was_cut_short(of.planned)):
@@ -64,6 +68,11 @@ class Finished:
         run = self._manifest
         ends = planned.decided_s, planned.stop, planned.stopped_by, planned.stop_requested_at
         return run.interrupted or bool(run.stopped_by) or any(it is not None for it in ends)
+
+    def _load_ended_at(self, planned: Execution) -> float | None:
+        """Earlier versions recorded it of the kind `plan` alone: of others, what was judged."""
+        until_ms = self._judged_until_ms.get(planned.name)
+        return planned.load_ended_at or planned.stop_requested_at or (until_ms and until_ms / 1000)
 
     def _counted(self, totals: Totals, store: Store, ran_out: bool) -> Iterator[float]:
         """Count the samples of one execution, and say at each point when it is."""

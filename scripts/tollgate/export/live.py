@@ -42,11 +42,17 @@ class LiveExport:
     def rows(self) -> dict[str, int]:
         return {name: self._sender.acknowledged.get(name, 0) for name in self._totals}
 
-    def follow(self, context: ExecutionContext, samples: Growing, is_of_one: bool = True) -> None:
+    def follow(
+        self,
+        context: ExecutionContext,
+        samples: Growing,
+        is_of_one: bool = True,
+        load_ended_at: Callable[[], float | None] = lambda: None,
+    ) -> None:
         """Count the samples of an execution from its beginning. is_of_one: whether one JMeter sends
-        them."""
+        them. load_ended_at: see Totals."""
         name = context.planned.name
-        totals = self._totals[name] = Totals(name, context.plan, is_of_one)
+        totals = self._totals[name] = Totals(name, context.plan, is_of_one, load_ended_at)
 
         def warn(problem: Exception) -> None:
             self._warn(f"{name}: samples can't be exported: {problem!r}")

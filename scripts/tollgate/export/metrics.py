@@ -73,7 +73,7 @@ def _attributes(key: Key) -> dict[str, str]:
     return {
         "tollgate.label": key.label,
         "tollgate.kind": "transaction" if key.is_transaction else "request",
-        "tollgate.result": "ok" if key.ok else "failed",
+        "tollgate.result": "ok" if key.ok else "cut" if key.is_cut else "failed",
         **side,
     }
 

@@ -3,6 +3,8 @@ is ever taken away, so that whoever missed some of them has all with the next.""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tollgate.plan.model import Plan
@@ -44,9 +46,22 @@ def exemplar_of(
 class Totals(GrowingSamples[Histogram]):
     """All samples of one execution so far."""
 
-    def __init__(self, name: str, plan: Plan, follows: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        follows: bool = True,
+        load_ended_at: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """load_ended_at: when the load was ended before its time, in seconds since the epoch."""
         super().__init__(plan, follows)
         self.name = name
+        self._load_ended_at = load_ended_at
+
+    def load_ended_ms(self) -> float:
+        """See GrowingSamples."""
+        ended_s = self._load_ended_at()
+        return math.inf if ended_s is None else 1000 * ended_s
 
     def times(self, ok: bool) -> Histogram:  # noqa: ARG002 - the series says so
         return Histogram()

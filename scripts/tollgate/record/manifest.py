@@ -138,6 +138,7 @@ class Execution:
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
     stop_requested_at: when the kind `plan` had JMeter end its load; None if it had not.
+    load_ended_at: when the load was ended before its time, by whatever; None if it was not.
     ended_by_force: whether it went on after that, or after any other end before its time, and had
     to be ended.
     thread_ends: by the names of JMeter's threads without their last number, how many ended with
@@ -174,6 +175,7 @@ class Execution:
     began: Moment | None = None
     ended: Moment | None = None
     stop_requested_at: Annotated[Moment | None, _names("stop_requested_at", "told_to_end")] = None
+    load_ended_at: Moment | None = None
     ended_by_force: bool = False
     thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)

@@ -31,7 +31,8 @@ MOST_SERIES, OTHERS = 2000, "(other labels)"
 NO_SCHEDULE = -1
 #: An elapsed is below 10^9 ms: with the number of its series it fits into one number.
 _ELAPSED_BITS = 30
-_SERIES = """SELECT label, is_transaction, ok, {side} AS side, thread_group, list(start_ms),
+_SERIES = """SELECT label, is_transaction, ok, {side} AS side,
+    NOT ok AND start_ms + elapsed_ms >= {ended_ms} AS is_cut, thread_group, list(start_ms),
     list(elapsed_ms), list(number), sum(bytes)::BIGINT,
     max([elapsed_ms, start_ms, test_start, trace]) FILTER (trace IS NOT NULL)
     FROM samples GROUP BY ALL"""
@@ -42,12 +43,14 @@ SIDES = ("base", "head")
 
 
 class Key(NamedTuple):
-    """Of a series. side: 0 for base, 1 for head, -1 where nothing is compared."""
+    """Of a series. side: 0 for base, 1 for head, -1 where nothing is compared. is_cut: whether it
+    failed once the load had been ended, which may be why."""
 
     label: str
     is_transaction: bool
     ok: bool
     side: int = -1
+    is_cut: bool = False
 
 
 class Times(Protocol):
@@ -105,6 +108,10 @@ class GrowingSamples(ABC, Generic[Kept]):
     def times(self, ok: bool) -> Kept:
         """Times of no sample yet. ok: whether those to come were answered well."""
 
+    def load_ended_ms(self) -> float:
+        """When the load was ended before its time (epoch ms), inf while it was not."""
+        return math.inf
+
     def by_schedule(self) -> Iterator[tuple[str, int, int]]:
         """(labels, arrivals that were due by now, those of them with a sample) of each schedule."""
         for join in self.joins:
@@ -118,9 +125,10 @@ class GrowingSamples(ABC, Generic[Kept]):
         )
         self._begin(*starts)
         self.newest_ms = self.due_ms = max(newest_ms, self.newest_ms or newest_ms)
-        rows = new.rows(_SERIES.format(side=side_sql(new.layout)))
+        ended_ms = f"'{self.load_ended_ms()}'::DOUBLE"
+        rows = new.rows(_SERIES.format(side=side_sql(new.layout), ended_ms=ended_ms))
         self._find_places(
-            {(label, sender) for label, is_sum, _, _, sender, *_ in rows if not is_sum}
+            {(label, sender) for label, is_sum, _, _, _, sender, *_ in rows if not is_sum}
         )
         arrived: list[list[Arrived]] = [[] for _ in self.joins]
         for *key, thread_group, start_ms, elapsed_ms, thread, size, slowest in rows:

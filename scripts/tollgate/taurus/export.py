@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tollgate.export.events import Event, ended_early, started, verdict_events
 from tollgate.export.wanted import Wanted, wanted
 from tollgate.taurus.decision_loop import with_contexts
+from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.onlooker import Onlooker
 from tollgate.taurus.shared import RunUnderWay, samples_of, under_way
 
@@ -55,7 +57,8 @@ class Export(Onlooker):
         folder = Path(self.engine.artifacts_dir)
         self.export = LiveExport(folder, run.manifest, sender, self.warn)
         for executor, context in with_contexts(self.engine):
-            self.export.follow(context, samples_of(self.engine, executor), run.remote is None)
+            samples, ended_at = samples_of(self.engine, executor), partial(_load_ended_at, executor)
+            self.export.follow(context, samples, run.remote is None, ended_at)
         self.export.offer([started(run.manifest, time.time())])
 
     def stop(self) -> None:
@@ -101,3 +104,7 @@ class Export(Onlooker):
             if is_ended and planned.name not in self.reported:
                 self.reported.add(planned.name)
                 yield ended_early(planned, time.time())
+
+
+def _load_ended_at(executor: InstalledJMeter) -> float | None:
+    return executor.load_ended_at

@@ -97,7 +97,8 @@ class InstalledJMeter(JMeterExecutor):
 
     forced: it went on after its load had been ended. is_over: `stop_now` has ended it.
     stop_requested_at: when `plan` ended its load, and begins_at: when remote engines are to send it
-    (0 for at once), both in seconds since the epoch.
+    (0 for at once), both in seconds since the epoch. load_ended_at: when its load was ended before
+    its time, as well.
     """
 
     def __init__(self) -> None:
@@ -105,6 +106,7 @@ class InstalledJMeter(JMeterExecutor):
         self._secret_files: list[Path] = []
         self.forced = self.is_over = False
         self.stop_requested_at: float | None = None
+        self.load_ended_at: float | None = None
         self._asked_to_end_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
         self._remote_file: str | None = None
@@ -257,7 +259,7 @@ class InstalledJMeter(JMeterExecutor):
         if self._announced_port() is None and not is_deaf:
             return False
         self.threads_ended()  # before this ends them
-        self._asked_to_end_at = time.monotonic()
+        self._asked_to_end_at, self.load_ended_at = time.monotonic(), time.time()
         if not self._send(b"Shutdown"):
             self.forced = True
             self._signal(signal.SIGTERM)
@@ -266,7 +268,7 @@ class InstalledJMeter(JMeterExecutor):
     def stop_now(self) -> None:
         """End the load at once, with what is under way: an orderly end would not wake the threads
         that sleep in timers. What JMeter writes from here on is none of the run's."""
-        self.is_over = True
+        self.is_over, self.load_ended_at = True, self.load_ended_at or time.time()
         csv = getattr(self.reader, "csvreader", None)
         if csv is not None and isinstance(csv.file, WholeRecords):
             csv.file.is_over = True

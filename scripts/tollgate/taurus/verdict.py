@@ -233,6 +233,7 @@ class Verdict(Reporter):
             planned.began = min(executor.begins_at, planned.ended)
         planned.exit_code = executor.process.poll() if executor.process else None
         planned.stop_requested_at = executor.stop_requested_at
+        planned.load_ended_at = executor.load_ended_at
         planned.ended_by_force = executor.forced
         planned.thread_ends = executor.threads_ended()
         if run.background and planned.targets and planned.began:
