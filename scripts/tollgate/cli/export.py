@@ -40,12 +40,13 @@ def export(arguments: argparse.Namespace) -> int:
     from tollgate.export.otel import resource_of
 
     resource = resource_of(arguments.run, record).attributes
+    moments = finished.moments(judged(arguments.run, record).verdict)
     if str(arguments.openmetrics) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # which the format demands
-        openmetrics.write(finished.moments(), resource, sys.stdout)
+        openmetrics.write(moments, resource, sys.stdout)
     else:
         with arguments.openmetrics.open("w", encoding="utf-8") as file:
-            openmetrics.write(finished.moments(), resource, file)
+            openmetrics.write(moments, resource, file)
     return 0
 
 
@@ -57,7 +58,8 @@ def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
         raise UserError(f"--otlp is {url!r}: write a URL, such as http://127.0.0.1:4318")
     sender = Sender(url, warn=_warn_of_events)
     resource, last, refused = resource_of(run, record), None, ""
-    for moment in finished.moments():
+    verdict = judged(run, record).verdict
+    for moment in finished.moments(verdict):
         points = to_metrics(moment.metrics, resource, finished.began_s, moment.at_s)
         last = Message(points, moment.rows)
         sender.offer(last)
@@ -69,7 +71,7 @@ def _send(run: Path, record: Manifest, finished: Finished, url: str) -> int:
         raise UserError(f"{run} has no samples to export")
     if is_taken:
         ended_s = max(it.ended or 0.0 for it in record.executions)
-        decided = verdict_events(judged(run, record).verdict, record, ended_s)
+        decided = verdict_events(verdict, record, ended_s)
         sender.offer(last, to_logs(decided, resource))
         is_taken = sender.flush(TAKEN_S)
     for name, rows in finished.of.items():

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from tollgate.base.text import UserError
-from tollgate.export.metrics import Metric, metrics_of
+from tollgate.export.metrics import Metric, decisions, limits, metrics_of
 from tollgate.export.totals import Totals
 from tollgate.gather.context import contexts
 from tollgate.gather.early_decisions import judged_until_ms
+from tollgate.judge.verdicts import RunVerdict
 from tollgate.record.manifest import Execution, Manifest, check_seal
 from tollgate.samples.store import Store, open_store
 from tollgate.workers.latest import FILE, LatestLooks, Looks
@@ -49,10 +50,11 @@ class Finished:
         self.began_s = min(each.planned.began or 0.0 for each in self._of)
         self.of: dict[str, int] = {}
 
-    def moments(self) -> Iterator[Moment]:
-        """All points in order; an execution that is over keeps its last. Raises JtlError and
-        ManifestError."""
-        done: list[Totals] = []
+    def moments(self, verdict: RunVerdict) -> Iterator[Moment]:
+        """All points in order, the last with the verdict; an execution that is over keeps its last.
+        Raises JtlError and ManifestError."""
+        name, at_s, done = self._run.resolve().name, 0.0, list[Totals]()
+        decided = [it for of in self._of for it in limits(of.planned.name, of.criteria)]
         for of in self._of:
             check_seal(of.planned, self._run)
             ended_at = partial(self._load_ended_at, of.planned)
@@ -60,9 +62,15 @@ class Finished:
             with ExitStack() as opened:
                 store = opened.enter_context(open_store(self._run / of.planned.jtl))
                 for at_s in self._counted(totals, store, not self._was_cut_short(of.planned)):
-                    metrics = metrics_of([*done, totals], self._looks.until(at_s))
+                    looks = self._looks.until(at_s)
+                    metrics = metrics_of(name, [*done, totals], looks, decided)
                     yield Moment(at_s, metrics, {it.name: it.rows for it in (*done, totals)})
             done.append(totals)
+        if at_s:
+            at_s = max(at_s + 0.001, *(of.planned.ended or 0.0 for of in self._of))
+            decided += decisions(verdict)
+            metrics = metrics_of(name, done, self._looks.until(at_s), decided)
+            yield Moment(at_s, metrics, {it.name: it.rows for it in done})
 
     def _was_cut_short(self, planned: Execution) -> bool:
         run = self._manifest

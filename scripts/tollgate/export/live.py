@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from tollgate.export.events import Event
-from tollgate.export.metrics import metrics_of
+from tollgate.export.metrics import Measured, decisions, limits, metrics_of
 from tollgate.export.otel import resource_of, to_logs, to_metrics
 from tollgate.export.otlp import Message, Sender
 from tollgate.export.totals import Totals
 from tollgate.gather.context import ExecutionContext
+from tollgate.judge.verdicts import RunVerdict
 from tollgate.record.manifest import Manifest
 from tollgate.samples.growing import Growing
 from tollgate.workers.latest import FILE, LatestLooks
@@ -37,6 +38,7 @@ class LiveExport:
         self._began_s = now()
         self._totals: dict[str, Totals] = {}
         self._looks = LatestLooks(run / FILE)
+        self._name, self._decided = run.resolve().name, list[Measured]()
 
     @property
     def rows(self) -> dict[str, int]:
@@ -52,6 +54,7 @@ class LiveExport:
         """Count the samples of an execution from its beginning. is_of_one: whether one JMeter sends
         them. load_ended_at: see Totals."""
         name = context.planned.name
+        self._decided += limits(name, context.criteria)
         totals = self._totals[name] = Totals(name, context.plan, is_of_one, load_ended_at)
 
         def warn(problem: Exception) -> None:
@@ -64,7 +67,10 @@ class LiveExport:
         self._looks.advance()
         begun = [it for it in self._totals.values() if it.newest_ms is not None]
         metrics = to_metrics(
-            metrics_of(begun, self._looks.of), self._resource, self._began_s, self._now()
+            metrics_of(self._name, begun, self._looks.of, self._decided),
+            self._resource,
+            self._began_s,
+            self._now(),
         )
         rows = {name: it.rows for name, it in self._totals.items()}
         self._sender.offer(Message(metrics, rows), to_logs(events, self._resource))
@@ -77,8 +83,9 @@ class LiveExport:
         self.offer()
         self._sender.flush(FLUSH_S)
 
-    def close(self, events: Iterable[Event]) -> None:
-        """Have these sent as well, and send nothing more."""
+    def close(self, events: Iterable[Event], verdict: RunVerdict | None = None) -> None:
+        """Have these sent as well, with the verdict if there is one, and send nothing more."""
+        self._decided += decisions(verdict) if verdict else ()
         self.offer(events)
         self._sender.flush(ONCE_MORE_S if self._sender.problem else FLUSH_S)
         self.stop()

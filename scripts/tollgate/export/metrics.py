@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.criteria.grammar import Criterion
 from tollgate.export.totals import Histogram, Totals, exemplar_of
+from tollgate.judge.verdicts import CriterionResult, RunVerdict
 from tollgate.schedule.growing_samples import SIDES, Key, SampleSeries
 from tollgate.workers.latest import Looks
 from tollgate.workers.lines import Line
@@ -19,6 +21,8 @@ _ROWS = [*csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())]
 
 Attributes = Mapping[str, str]
 Value = float | int | Histogram
+#: What has the same attributes, by its name; None for what there is nothing of.
+Measured = tuple[Attributes, Mapping[str, Value | None]]
 
 
 @dataclass(frozen=True)
@@ -34,21 +38,51 @@ class Metric:
     points: tuple[tuple[Attributes, Value], ...]
 
 
-def metrics_of(executions: Iterable[Totals], looks: Looks) -> list[Metric]:
-    """All of the run that have a point. looks: the last one at each worker."""
+def metrics_of(
+    run: str, executions: Iterable[Totals], looks: Looks, decided: Iterable[Measured] = ()
+) -> list[Metric]:
+    """All of the run that have a point. run: its name, which each point has, for stores that keep
+    no attribute of a resource. looks: the last one at each worker. decided: see `limits` and
+    `decisions`."""
     points: dict[str, list[tuple[Attributes, Value]]] = defaultdict(list)
-    for attributes, values in _measured(executions, looks):
+    for attributes, values in (*_measured(executions, looks), *decided):
         for name, value in values.items():
             if value is not None:
-                points[name].append((attributes, value))
+                points[name].append(({"tollgate.run": run, **attributes}, value))
     named = [(row, points[row["name"]]) for row in _ROWS]
     return [Metric(**row, points=tuple(points)) for row, points in named if points]
 
 
-def _measured(
-    executions: Iterable[Totals], looks: Looks
-) -> Iterator[tuple[Attributes, Mapping[str, Value | None]]]:
-    """What has the same attributes, by its name; None for what there is nothing of."""
+def limits(execution: str, criteria: Iterable[Criterion]) -> Iterator[Measured]:
+    """Of each criterion, which are there before the first sample is."""
+    for text, criterion in {it.text: it for it in criteria}.items():
+        limit = {"tollgate.criterion.limit": criterion.threshold}
+        yield _of_criterion(execution, text, criterion), limit
+
+
+def decisions(verdict: RunVerdict) -> Iterator[Measured]:
+    """Of a run that has been judged."""
+    yield {"tollgate.verdict": verdict.verdict}, {"tollgate.verdict": 1}
+    for execution in verdict.executions:
+        for text, result in {it.criterion: it for it in execution.criteria}.items():
+            about = _of_criterion(execution.name, text, result)
+            yield about, {"tollgate.criterion.observed": result.observed}
+            yield {**about, "tollgate.verdict": result.verdict}, {"tollgate.criterion.verdict": 1}
+
+
+def _of_criterion(
+    execution: str, text: str, criterion: Criterion | CriterionResult
+) -> dict[str, str]:
+    return {
+        "tollgate.execution": execution,
+        "tollgate.criterion": text,
+        "tollgate.label": criterion.label,
+        "tollgate.subject": criterion.subject,
+        "tollgate.unit": criterion.unit,
+    }
+
+
+def _measured(executions: Iterable[Totals], looks: Looks) -> Iterator[Measured]:
     for totals in executions:
         execution = {"tollgate.execution": totals.name}
         for series in totals.series:

@@ -95,7 +95,7 @@ class Export(Onlooker):
                 events, judged = [*self._ended_early()], under_way(self.engine).judged
                 if judged:
                     events += verdict_events(judged.verdict, judged.record, time.time())
-                self.export.close(events)
+                self.export.close(events, judged.verdict if judged else None)
 
     def _ended_early(self) -> Iterator[Event]:
         """Each execution once that a look or a criterion has ended."""
