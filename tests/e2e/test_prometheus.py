@@ -31,7 +31,7 @@ def test_counts_and_quantiles_are_those_of_the_samples(tmp_path, tools, name):
     rows = [row for place, _ in enumerate(run.of) for row in run.rows(place)]
     at_s = max(int(it["timeStamp"]) + int(it["elapsed"]) for it in rows) / 1000 + 1
     deviations = []
-    with prometheus.holding(tools, file, tmp_path) as store:
+    with prometheus.holding(tools, tmp_path, file) as store:
         identity = f'{{job="tollgate",instance="{name}"}}'
         assert store.value(f"sum(tollgate_requests_total{identity})", at_s) == len(rows)
         assert store.value(f"count(target_info{identity})", at_s) == 1

@@ -37,12 +37,13 @@ class Prometheus:
 
 
 @contextmanager
-def holding(tools, file, folder):
-    """One that has the points of a file of OpenMetrics text."""
+def holding(tools, folder, *files):
+    """One that has the points of files of OpenMetrics text."""
     promtool, prometheus = tools
     data, settings, port = folder / "data", folder / "prometheus.yml", support.free_port()
-    made = support.run(promtool, "tsdb", "create-blocks-from", "openmetrics", file, data)
-    assert made.returncode == 0, made.stderr
+    for file in files:
+        made = support.run(promtool, "tsdb", "create-blocks-from", "openmetrics", file, data)
+        assert made.returncode == 0, made.stderr
     settings.write_text("")
     options = f"--config.file={settings}", f"--storage.tsdb.path={data}"
     always = "--storage.tsdb.retention.time=100y", f"--web.listen-address=127.0.0.1:{port}"
