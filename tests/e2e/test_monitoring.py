@@ -226,6 +226,8 @@ FIRES = {
     "criteria": ("TollgateRunFailed",),
     "check-invalid": ("TollgateRunUndecided", "TollgateRequestsFail", "TollgateWorkerRestarted"),
 }
+#: The interval of the rules.
+EVERY_S = 15
 LATE = [
     {"series": f'tollgate_lateness_seconds_bucket{{tollgate_run="late",le="{le}"}}', "values": it}
     for le, it in (("0.1", "0x150"), ("1.0", "0+1x150"), ("+Inf", "0+1x150"))
@@ -272,7 +274,7 @@ def test_a_percentile_above_its_limit_is_an_alert(tools, files, tmp_path):
 
 def series_of(file):
     """The series of OpenMetrics text as promtool's tests have them, each second of the run, and the
-    run's seconds."""
+    second at which the rules have seen all of it."""
     lines = [it for it in file.read_text().splitlines() if not it.startswith("#")]
     points = defaultdict(dict)
     for line in lines:
@@ -283,7 +285,7 @@ def series_of(file):
     return [
         {"series": name, "values": " ".join([*_before(its, first), *_values(its)])}
         for name, its in points.items()
-    ], last - first
+    ], last - first + EVERY_S
 
 
 def _before(points, first):
