@@ -16,7 +16,7 @@ from tollgate.cli.init.commands import InitError, start_of
 SERVER = "require('http').createServer((_, res) => res.end()).listen(process.env.PORT || 4100);\n"
 NAP = "setInterval(() => {}, 1000);\n"
 API = {"name": "api", "script": "server.js", "env": {"PORT": 18110}}
-BUNDLED = {"bundled": "node -r dotenv/config server.js"}
+BUNDLED = {"bundled": "webpack && node server.js"}
 JSON5 = "{apps: [{name: 'api', script: 'server.js', env: {PORT: 18110},}]} // ours\n"
 
 
@@ -202,8 +202,8 @@ def test_an_app_without_a_name_has_that_of_its_script(init, repository):
         ("cross-env PORT=3456 next start", "3456", "`PORT=3456` listens at"),
         ("PORT=${PORT:-3456} next start", "4100", ""),
         ("next start", "4100", ""),
-        ("node --env-file=prod.env server.js", "3777", ""),
-        ("node -r dotenv/config server.js", "3555", ""),
+        ("exec node --env-file=prod.env server.js", "3777", ""),
+        ("exec node -r dotenv/config server.js", "3555", ""),
     ],
 )
 def test_the_port_is_that_of_the_command_before_that_of_the_source(

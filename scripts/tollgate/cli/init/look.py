@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tollgate.base.paths import ECOSYSTEMS
 from tollgate.cli.init.commands import Command, InitError, start_of
+from tollgate.cli.init.node import NodeCommand, node_command
 from tollgate.cli.init.routes import routes_of
 
 #: Folders that hold nothing of a team's own.
@@ -31,15 +31,14 @@ _PORT_LINE = re.compile(r"^\s*(?:export\s+)?PORT\s*=\s*['\"]?(\d{2,5})\b", re.MU
 _UNREAD = ("ecosystem.config.mjs", "ecosystem.config.ts", "ecosystem.config.mts")
 _HEALTH = re.compile(r"/(?:.*/)?_?(health\w*|livez?|liveness|readyz?|readiness|ping|status)")
 _DEFAULT_PORT = 3000
-#: What a shell has to carry out, in a word of a command.
-_OF_SHELL = re.compile(r"[$<>;|&`]")
 
 
 @dataclass(frozen=True)
 class Start:
     """How an app is started. script, args, env: as PM2 takes them. guess: how sure that is, for a
     comment. reads_port: whether the source reads PORT. fixed_by: what of the command has it listen
-    at its port whatever PORT says. folder: below the repository's, in which it runs."""
+    at its port whatever PORT says. folder: below the repository's, in which it runs. node: what a
+    command of Node's says; without a script where PM2 starts npm."""
 
     script: str
     args: str
@@ -49,6 +48,12 @@ class Start:
     guess: str
     fixed_by: str = ""
     folder: str = ""
+    node: NodeCommand = field(default_factory=lambda: NodeCommand(""))
+
+    @property
+    def interpreter(self) -> str:
+        """Empty where PM2 takes the right one by itself; of TypeScript it takes bun."""
+        return "node" if self.node.script and not self.script.endswith(_SUFFIXES) else ""
 
 
 @dataclass(frozen=True)
@@ -139,8 +144,8 @@ def _name(package: str, folder: Path) -> str:
 
 def _entry(folder: Path, package: dict[str, Any], command: str) -> str:
     """The file that starts the service; empty where none is found."""
-    if of_node := _of_node(command):
-        return next((it for it in _named(of_node[0]) if (folder / it).is_file()), "")
+    if of_node := node_command(command):
+        return next((it for it in _named(of_node.script) if (folder / it).is_file()), "")
     main = package.get("main")
     names = [main] if isinstance(main, str) else []
     names += [f"{it}{suffix}" for it in _ENTRIES for suffix in _SUFFIXES]
@@ -152,26 +157,6 @@ def _named(name: str) -> tuple[str, ...]:
     return (name, f"{name}.js", f"{name}/index.js")
 
 
-def _of_node(command: str) -> tuple[str, str, dict[str, str]] | None:
-    """(script, arguments, variables) of a command that Node alone carries out."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    env = {}
-    if words[:1] in (["cross-env"], ["env"]):
-        words = words[1:]
-    while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
-        name, _, value = words.pop(0).partition("=")
-        env[name] = value
-    is_node = len(words) > 1 and words[0] == "node" and not words[1].startswith("-")
-    # `PORT=${PORT:-3000} node server.js` is one as well: the port is known otherwise.
-    taken = [*words, *(it for name, it in env.items() if name != "PORT")]
-    if not is_node or any(map(_OF_SHELL.search, taken)):
-        return None
-    return words[1], shlex.join(words[2:]), env
-
-
 def _start(
     folder: Path, files: list[Path], command: Command, entry: str, texts: Collection[str]
 ) -> Start | None:
@@ -181,8 +166,9 @@ def _start(
     if len(others) == 1 and (start := look(folder / others[0]).start):
         below = (Path(others[0]) / start.folder).as_posix()
         return replace(start, folder=below, guess=f"`{command.text}` starts {below}; {start.guess}")
-    of_node = _of_node(command.text) if entry else None
-    _, args, env = of_node or ("", "", {})
+    of_node = node_command(command.text) if entry else None
+    run = of_node or NodeCommand("")
+    args, env = run.args, {**run.env}
     read, in_source = (
         next((int(match[1]) for text in texts if (match := pattern.search(text))), 0)
         for pattern in (_PORT, _LISTEN)
@@ -200,14 +186,14 @@ def _start(
     if command.task:
         listed = ", ".join(others) or "those that it finds"
         by += f", which starts other packages ({listed}): make a suite in the folder of one"
-    # Whatever else it does than run a file, such as read .env, is needed as well.
+    # Whatever else than Node it needs is needed as well.
     is_whole = of_node or not command.text
     script, args = (entry, args) if is_whole else ("npm", command.run)
     guess = f"{by}; {of_port}"
     if of_node and fixed_by and (at := args.find(fixed_by)) >= 0:
         args = args[:at] + fixed_by.replace(str(stated), "${PORT}") + args[at + len(fixed_by) :]
         fixed_by = ""
-    return Start(script, args, env, port or _DEFAULT_PORT, reads_port, guess, fixed_by)
+    return Start(script, args, env, port or _DEFAULT_PORT, reads_port, guess, fixed_by, node=run)
 
 
 def _packages_with(folder: Path, files: list[Path], command: Command) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from jinja2 import Template
 from tollgate.base.paths import RUN_FILE
 from tollgate.cli.init.commands import InitError
 from tollgate.cli.init.look import Start
+from tollgate.cli.init.node import quoted
 from tollgate.service.model import is_service
 
 REPORTS, FORECAST = "reports/README.md", "data/forecast.csv"
@@ -49,11 +49,7 @@ def ecosystem(app: str, start: Start) -> str:
     text = (_HERE / "ecosystem.config.js.jinja").read_text(encoding="utf-8")
     template = Template(text, trim_blocks=True, keep_trailing_newline=True)
     env = {"NODE_ENV": "production", **start.env}
-    return template.render(app=app, start=start, env=env, variable=variable, quoted=_quoted)
-
-
-def _quoted(text: str) -> str:
-    return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+    return template.render(app=app, start=start, env=env, variable=variable, quoted=quoted)
 
 
 def forecast() -> str:
