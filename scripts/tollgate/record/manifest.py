@@ -48,13 +48,22 @@ class ManifestError(UserError):
 Moment = Annotated[float, Field(ge=0, lt=253_402_300_800)]
 
 
+class Runtime(TypedDict):
+    """The program that runs processes of an app, and how many. version: empty if not known."""
+
+    path: str
+    version: str
+    processes: int
+
+
 class Target(TypedDict):
-    """An app of ecosystem.config.js."""
+    """An app of ecosystem.config.js. runtimes: missing in runs of earlier versions."""
 
     name: str
     mode: str
     instances: int
     memory_limit: NotRequired[float | None]
+    runtimes: NotRequired[list[Runtime]]
 
 
 class ReloadRecord(TypedDict):

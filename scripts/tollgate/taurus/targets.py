@@ -33,6 +33,7 @@ from tollgate.base.urls import Url
 from tollgate.install import tools
 from tollgate.targets import leftovers, lock, pm2, probe, scenarios
 from tollgate.targets.reloads import Reloads, period_of
+from tollgate.targets.runtimes import other_node, runtimes_of
 from tollgate.taurus.shared import end_by_stdin, is_running, problems_as, property_of, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.cpu import CpuRecorder
@@ -114,9 +115,17 @@ class Targets(Service):
         pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
-        proven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
+        workers = pm2.workers()
+        proven = probe.prove_apps(self.apps, workers, self.probes, self.log)
+        runtimes = {app.name: runtimes_of(app, workers) for app in self.apps}
+        recorded = under_way(self.engine).manifest
+        for target in (target for planned in recorded.executions for target in planned.targets):
+            target["runtimes"] = runtimes.get(target["name"], [])
+        usual = recorded.environment["versions"].get("node", "")
         for name, scenario in scenarios.executions_of(self.engine.config):
-            lines = [proven.lines.get(it) for it in scenarios.targets_of(scenario, name)]
+            names = scenarios.targets_of(scenario, name)
+            lines = [proven.lines.get(it) for it in names]
+            lines += [other_node(it, runtimes.get(it, ()), usual) for it in names]
             under_way(self.engine).executions[name].notes.extend(filter(None, lines))
         self._send_to(proven.hosts)
 
