@@ -88,23 +88,26 @@ test('a process that is busy for longer than a block loses no block that follows
 });
 
 test('a loop that was replaced while it ran, before any block, is the time of its function', (t) => {
+  // Node 20 replaces this loop by command alone, for which Node 26 takes longer than all blocks.
+  const byCommand = Number.parseInt(process.versions.node, 10) < 24;
+  const options = byCommand ? ['--allow-natives-syntax'] : [];
   const { profiles } = profiled(
     t,
     `function loops() {
       const some = [3, 1, 2, 5];
       for (let i = 0; i < 300000; i += 1) {
-        if (i === 100) %OptimizeOsr();
+        ${byCommand ? 'if (i === 100) %OptimizeOsr();' : ''}
         some.sort((a, b) => (i % 2 ? 1 : -1) * (a - b));
       }
     }
     function caller() { loops(); }
-    %PrepareFunctionForOptimization(loops);
+    ${byCommand ? '%PrepareFunctionForOptimization(loops);' : ''}
     caller();
     const begin = Date.now() + 500;
     plan([{ from: begin, to: begin + 3000 }]);
     const again = setInterval(caller, 20);
     setTimeout(() => clearInterval(again), begin + 3500 - Date.now());`,
-    '--allow-natives-syntax',
+    ...options,
   );
   const [{ nodes, samples }] = profiles;
   const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]));
