@@ -200,14 +200,6 @@ def test_packages_in_the_repository_stay_what_they_are(base, given):
     assert version_in(folder) == "committed\n"
 
 
-def test_npm_s_reason_is_what_explains_most():
-    said = "npm error code E404\nnpm error 404 no such package\nnpm error A complete log of this"
-    assert packages.reason(said) == "404 no such package"
-    assert packages.reason("npm ERR! code EUSAGE\n") == "npm ERR! code EUSAGE"
-    assert packages.reason("killed\n") == "killed"
-    assert packages.reason("") == "it said nothing"
-
-
 def test_head_must_have_what_its_lock_file_asks_for(made, root):
     check_head_packages(root)
     found = json.loads((root / "package-lock.json").read_text())

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.base import paths
+from tollgate.base.installers import reason
 from tollgate.base.processes import spawn
 from tollgate.base.text import UserError
 from tollgate.install import archive, tools
@@ -140,11 +141,11 @@ def _beside(place: Path, ending: str) -> Path:
 
 
 def _reason(log: Path) -> str:
-    """The first line that names an error, or the last one."""
-    lines = [it.strip() for it in log.read_text(errors="replace").splitlines() if it.strip()]
-    ours = ("npm error ", "lay-out: ", "archive: ")
-    errors = [it for it in lines if "ERR" in it or it.startswith(ours)]
-    return (errors or lines[-1:] or ["it printed nothing"])[0].removeprefix("archive: ")
+    """The first line that names an error of Maven's or of ours, else npm's reason."""
+    text = log.read_text(errors="replace")
+    lines = [it.strip() for it in text.splitlines() if not it.startswith("npm ")]
+    errors = [it for it in lines if "ERR" in it or it.startswith(("lay-out: ", "archive: "))]
+    return errors[0].removeprefix("archive: ") if errors else reason(text)
 
 
 def _check_prerequisites(*, by_maven: bool) -> None:

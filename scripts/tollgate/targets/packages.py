@@ -15,6 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from tollgate.base.installers import reason
 from tollgate.base.processes import TooLongError
 from tollgate.base.settings import Listed, SettingError, Word, configured, read
 from tollgate.targets.checkout import MODULES, run
@@ -294,10 +295,6 @@ def _run(
     if done.returncode:
         log.write_text(done.stdout, encoding="utf-8")
         error = MachineError if re.search(of_machine, done.stdout) else PackagesError
-        raise error(f"`{shown}` failed for {side}: {reason(done.stdout)} (all of it: {log})")
-
-
-def reason(output: str) -> str:
-    """What npm gives behind the codes of the error; its last line where it gives nothing."""
-    marked = re.findall(r"^npm (?:error|ERR!) (?!(?:code|errno|syscall|path) )(.+)", output, re.M)
-    return (marked or output.split("\n")[-2:-1] or ["it said nothing"])[0][:LONGEST]
+        raise error(
+            f"`{shown}` failed for {side}: {reason(done.stdout)[:LONGEST]} (all of it: {log})"
+        )
