@@ -53,11 +53,11 @@ def tried(draft: Draft, url: str, environment: Mapping[str, str], may_write: boo
     kept = []
     for request in draft.requests:
         kept += [request] if trial.is_right(request) else []
-        if trial.is_silent and trial.asked >= _MOST_SILENT:
+        if trial.is_silent and trial.sent >= _MOST_SILENT:
             break
     if not kept or trial.is_silent:
         raise IntakeError(
-            f"{url} answers none of the {trial.asked} requests rightly, such as "
+            f"{url} answers none of the {trial.sent} requests rightly, such as "
             f"{trial.remarks[-1].removeprefix('left out ')}: start the service, or correct the URL"
         )
     if may_write:
@@ -121,7 +121,7 @@ class _Rows:
 
 
 class _Trial:
-    """asked: the number of requests that were sent."""
+    """sent: how many requests were."""
 
     def __init__(self, draft: Draft, url: str, environment: Mapping[str, str]) -> None:
         self._draft, self._url, self._environment = draft, url, environment
@@ -133,12 +133,12 @@ class _Trial:
                 columns, _Rows(columns, shared[0].numbers if shared else [])
             )
         self.remarks: list[str] = []
-        self.asked = self._answered = 0
+        self.sent = self._answered = 0
 
     @property
     def is_silent(self) -> bool:
         """Whether requests were sent, and none of them was answered."""
-        return self.asked > 0 and not self._answered
+        return self.sent > 0 and not self._answered
 
     def _columns_of(self, request: Mapping[str, Any]) -> list[str]:
         return [it for it in _VARIABLE.findall(str(request)) if it in self._draft.data]
@@ -206,7 +206,7 @@ class _Trial:
         place = self._url + _filled(request["url"], values)
         sent = _sent(request, headers)
         status, body = _asked(asks, method, place, headers, sent)
-        self.asked += 1
+        self.sent += 1
         self._answered += bool(status)
         why = _wrong(request, status, body)
         problem = f"{method} {_filled(request['url'], data)} {why}" if why else ""

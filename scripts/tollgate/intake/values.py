@@ -229,7 +229,7 @@ def _more(
 def _array(schema: Mapping[str, Any], draws: Draws, n: int, name: str, depth: int) -> list[Any]:
     """One item where any number may stand, and all of those that have a schema by their place."""
     places = as_list(schema.get("prefixItems"))
-    most = _number_of(schema.get("maxItems"))
+    most = as_number(schema.get("maxItems"))
     usual = 0 if depth >= _DEEPEST else max(len(places), 1)
     least = max(_count(schema, "minItems"), int(min(usual, usual if most is None else most)))
     draws.budget.spend(least)
