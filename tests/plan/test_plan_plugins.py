@@ -2,11 +2,14 @@ import shlex
 import zipfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import support
 from support import jmx_text as jmx
 from support import plan_files
 from tollgate.plan import plugins as plan_plugins
+from tollgate.plan.nodes import class_name
 
 HOME = support.JMETER.parent.parent
 DUMMY = "kg.apc.jmeter.samplers.DummySampler"
@@ -46,6 +49,30 @@ def test_what_is_missing_is_named_once_also_where_it_is_switched_off(tmp_path):
     group = jmx.group(jmx.element(DUMMY, enabled=False), jmx.element(DUMMY))
     others = jmx.element("Arguments", extra=nested), jmx.element("NoSuchElement")
     assert missing(tmp_path, group, *others) == [DUMMY, "org.example.Profile", "NoSuchElement"]
+
+
+def test_a_class_in_a_class_and_one_with_underlines_are_found_as_xstream_writes_them(tmp_path):
+    inner = "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup_-Inner"
+    with zipfile.ZipFile(tmp_path / "mine.jar", "w") as jar:
+        for name in ("My_Sampler", "Outer$Inner", "Größe"):
+            jar.writestr(f"org/example/{name}.class", b"")
+    known = [f"org.example.{it}" for it in ("My__Sampler", "Outer_-Inner", "Gr_.00f6_.00dfe")]
+    assert missing(tmp_path, *map(jmx.element, [*known, inner])) == [inner.replace("_-", "$")]
+
+
+@given(st.text("aZ$_", min_size=1))
+def test_what_xstream_writes_of_a_name_is_read_as_that(name):
+    written = "".join({"$": "_-", "_": "__"}.get(letter, letter) for letter in name)
+    assert class_name(written) == name
+
+
+def test_a_sampler_in_a_class_of_a_plugin_is_one(tmp_path):
+    group = jmx.group(jmx.element("org.example.My__Tools_-EchoSampler", "echo"))
+    assert jmx.read(tmp_path, group).labels == ("echo",)
+    kind = "org.example.Groups_-MyThreadGroup"
+    assert [it.kind for it in jmx.read(tmp_path, jmx.element(kind)).groups] == [
+        "Groups$MyThreadGroup"
+    ]
 
 
 def test_a_jar_beside_the_plan_or_in_the_home_will_do(tmp_path):

@@ -19,6 +19,7 @@ from lxml import etree
 from tollgate.base.text import UserError
 from tollgate.plan.expressions import Expander
 from tollgate.plan.model import FLOW_CONTROL, FRAGMENT
+from tollgate.plan.nodes import kind
 
 CSV_DATA_SET = "CSVDataSet"
 _SIMPLE = tuple(f"{it}Prop" for it in ("string", "int", "long", "float", "double", "bool"))
@@ -193,7 +194,7 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
 def element_of(node: etree._Element) -> Element:
     """An element as XML holds it, without what is below it."""
     return Element(
-        kind=node.tag.rpartition(".")[2],
+        kind=kind(node),
         name=node.get("testname", ""),
         enabled=node.get("enabled", "true") != "false",
         props=_props(node),

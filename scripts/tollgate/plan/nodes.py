@@ -3,12 +3,16 @@ it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from lxml import etree
 
 from tollgate.plan.expressions import reads_property
+
+#: What XStream writes in tags in the place of `$`, of `_` and of what no tag may hold.
+_WRITTEN = re.compile(r"_(-|_|\.[0-9a-f]{4})")
 
 
 def below_test_plan(document: etree._ElementTree) -> etree._Element:
@@ -34,8 +38,18 @@ def groups(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Elemen
     return (it for it in pairs(tree) if is_group(it[0]) and it[0].get("enabled") != "false")
 
 
+def class_name(tag: str) -> str:
+    """The class that a tag stands for. Source: XStream 1.4, XmlFriendlyNameCoder."""
+
+    def meant(written: re.Match[str]) -> str:
+        return {"-": "$", "_": "_"}.get(written[1]) or chr(int(written[1][1:], 16))
+
+    return _WRITTEN.sub(meant, tag)
+
+
 def kind(element: etree._Element) -> str:
-    return str(element.tag.rpartition(".")[2])
+    """Its class, without the package."""
+    return class_name(element.tag).rpartition(".")[2]
 
 
 def text(element: etree._Element, name: str) -> str:

@@ -16,6 +16,7 @@ from lxml import etree
 
 from tollgate.base.text import some_of
 from tollgate.plan.jmx import parsed
+from tollgate.plan.nodes import class_name
 
 #: Elements of the file's own form, which are no classes.
 _FORM = re.compile(r"jmeterTestPlan|hashTree|testelement|\w+Prop|name|value|savedValue")
@@ -74,7 +75,7 @@ def _classes(file: Path) -> Iterator[str]:
             yield from (name for name in names if _CLASS.fullmatch(name) and not _of_java(name))
             continue
         if not _FORM.fullmatch(node.tag):
-            yield node.tag
+            yield class_name(node.tag)
         nested = node.get("elementType", "")
         if node.tag == "elementProp" and _CLASS.fullmatch(nested):
             yield nested
