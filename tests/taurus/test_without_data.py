@@ -5,6 +5,7 @@ import math
 import pytest
 from bzt import TaurusConfigError
 
+from support import jmx_text as jmx
 from support import services_described as described
 from tollgate.taurus.refusals import refuse_without_data
 
@@ -48,6 +49,29 @@ def test_what_a_request_extracts_is_set_for_those_behind_it(refused):
     put = {"label": "put", "url": "/cart/${token}"}
     assert refused({"transaction": "visit", "do": [login, put]}) == ""
     assert "${token}" in refused({"transaction": "visit", "do": [login]}, put)
+
+
+@pytest.mark.parametrize(
+    "schedule", ["rate(5/s)", "", "rate(5/s) rate(1/min)", "pause(0)", "// no"]
+)
+def test_an_open_model_that_takes_no_time_is_refused_in_a_line(tmp_path, schedule):
+    groups = jmx.open_group(jmx.sampler("a")), jmx.open_group(jmx.sampler("b"), schedule=schedule)
+    plan = jmx.write(tmp_path, *groups)
+    with pytest.raises(TaurusConfigError) as refused:
+        refuse_without_data(plan, tmp_path, {}, (), None, "shop")
+    assert str(refused.value).startswith(f"shop: the schedule {schedule!r} of the thread group")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    ["rate(0/s) random_arrivals(9 s)", "pause(1 s)", "${__P(schedule,rate(1/s) pause(1 s))}", "5"],
+)
+def test_an_open_model_that_takes_some_time_is_not_refused(tmp_path, schedule):
+    plan = jmx.write(tmp_path, jmx.open_group(jmx.sampler("b"), schedule=schedule))
+    refuse_without_data(plan, tmp_path, {}, (), None, "shop")
+    off = jmx.write(tmp_path, jmx.open_group(schedule="rate(5/s)"))
+    refuse_without_data(off, tmp_path, {}, (), None, "shop")
 
 
 def test_rows_that_are_sent_once_have_to_be_enough(refused):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError
-from tollgate.schedule.grammar import RateStep, parse_schedule
+from tollgate.plan.model import Plan
+from tollgate.schedule.grammar import RateStep, ScheduleError, parse_schedule
 from tollgate.stats.arrays import Flags, Floats, Ints
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
@@ -53,6 +55,20 @@ def ramps_of(schedule: str) -> Iterator[Ramp]:
         else:
             end = following.per_second if isinstance(following, RateStep) else rate
             yield Ramp(rate, end, step.duration_s, step.even)
+
+
+def without_duration(plan: Plan) -> Iterator[str]:
+    """One line for each Open Model Thread Group whose schedule sends nothing, as `rate(5/s)`. What
+    JMeter refuses by itself is left to it."""
+    for group in plan.groups:
+        if not group.is_open_model or group.schedule is None or not group.samplers:
+            continue
+        with suppress(ScheduleError):
+            if not any(ramp.duration_s for ramp in ramps_of(group.schedule)):
+                yield (
+                    f"the schedule {group.schedule!r} of the thread group {group.name!r} has no "
+                    "duration, so that it sends nothing: add one, such as random_arrivals(1 min)"
+                )
 
 
 @dataclass(frozen=True)

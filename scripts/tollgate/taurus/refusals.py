@@ -22,6 +22,7 @@ from tollgate.plan.references import unset
 from tollgate.plan.variables import running_expander_of
 from tollgate.record.redaction import MARK, Redaction
 from tollgate.schedule.data_rows import short_files
+from tollgate.schedule.open_model import without_duration
 from tollgate.taurus.jmeter import InstalledJMeter
 
 #: Taurus rewrites every thread group of a plan for any of these.
@@ -83,16 +84,18 @@ def refuse_without_data(
     where: str,
 ) -> None:
     """Raises TaurusConfigError for a ${name} that JMeter would send as it stands, a comparison that
-    it does not make, a file with broken rows, and one with fewer than the load takes; PlanError.
-    folder: in which JMeter looks for data. variables: that Taurus adds to the plan. until_s: when
-    the load may end at the earliest, None where how much it sends is not known."""
+    it does not make, a file with broken rows or too few, and a schedule that takes no time;
+    PlanError. folder: in which JMeter looks for data. variables: that Taurus adds to the plan.
+    until_s: when the load may end at the earliest, None where how much it sends is not known."""
     texts = {key: str(it) for key, it in properties.items()}
     root = read_tree(plan, texts)
     expander = running_expander_of(root, texts)
     lines = [*dict.fromkeys(map(str, unset(root, folder, expander, variables)))]
     lines += [*uncompared(root, expander), *data_files.broken_rows(root, folder, expander)]
+    read = read_plan(plan, texts)
+    lines += without_duration(read)
     if until_s is not None:
-        lines += map(str, short_files(read_plan(plan, texts), root, folder, expander, until_s))
+        lines += map(str, short_files(read, root, folder, expander, until_s))
     if lines:
         more = f" (and {len(lines) - 1} more such)" if lines[1:] else ""
         raise TaurusConfigError(f"{where}: {lines[0]}{more}")
