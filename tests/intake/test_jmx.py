@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 
 from support.jmx_text import (
@@ -21,7 +23,7 @@ from support.jmx_text import (
 from support.jmx_text import fragment as a_fragment
 from tollgate.install.tools import jmeter_home
 from tollgate.intake.draft import IntakeError
-from tollgate.intake.jmx import read_jmx
+from tollgate.intake.jmx import _fixed, read_jmx
 from tollgate.intake.source import load
 from tollgate.plan.jmx import PlanError
 
@@ -166,6 +168,36 @@ def test_names_that_a_service_cannot_have_are_changed_and_told(tmp_path):
     assert 'testname="item"' in texts
     assert 'testname="cart (two)"' in texts
     assert any("cart (two)" in it for it in found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("getItem - ${testCase}", "getItem"),
+        ("${host}: getItem", "getItem"),
+        ("getItem (${n}, ${m})", "getItem"),
+        ("getItem [${__P(stage,${n})}] \N{EN DASH} ${n}", "getItem"),
+        ("a - ${n} - b", "a b"),
+        ("GET /items/${id}/notes", "GET /items//notes"),
+        ("Über-${n}", "Über"),
+        ("- getItem -", "- getItem -"),
+        ("${n} - ${m}", "request"),
+    ],
+)
+def test_a_label_loses_its_variables_and_what_joined_them_to_it(tmp_path, name, label):
+    found = draft(tmp_path, group(own(name, "/"), own("other", "/b"), name="browse"))
+    assert {label, "other"} < {*only(found)}
+
+
+@given(
+    st.lists(st.from_regex(r"[A-Za-z]{1,8}( [a-z]{1,4})?", fullmatch=True), min_size=1, max_size=3),
+    st.sampled_from([" - ", ": ", " | ", " ", " \N{EN DASH} ", "-", "_", ", "]),
+    st.sampled_from(["${n}", "${__P(a,${n})}", "(${n})", "[${a} ${b}]"]),
+)
+def test_words_around_variables_are_kept_whole_whatever_joins_them(words, joined, variable):
+    for name in (joined.join([*words, variable]), joined.join([variable, *words])):
+        assert _fixed(name) == joined.join(words)
+    assert _fixed(joined.join([words[0], variable, *words])) == f"{words[0]} {joined.join(words)}"
 
 
 def test_a_label_stands_in_one_line(tmp_path):

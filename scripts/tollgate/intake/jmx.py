@@ -55,6 +55,11 @@ _PAUSE, _ACTION = "1", "ActionProcessor.action"
 #: Elements that read a file, by how their kinds begin, and the property that names it.
 _READERS = ("CSVDataSet", "JSR223", "BeanShell")
 _FILE = re.compile(r"(.*\.)?filename")
+#: A variable or a call, without one in it; brackets around nothing else; and what joins one to the
+#: rest of a name.
+_INNERMOST = re.compile(r"\$\{[^${}]*\}|\$\{(?!.*\$\{).*", re.DOTALL)
+_JOINING = " \t\n-\N{EN DASH}\N{EM DASH}_:;,|=#"
+_IN_BRACKETS = re.compile(rf"[(<[][{_JOINING}]*\0[\0{_JOINING}]*[)>\]]")
 #: The property that names a file which a request uploads.
 _UPLOADED = ".//elementProp[@elementType='HTTPFileArg']/stringProp[@name='File.path']"
 
@@ -316,9 +321,15 @@ def _why_not(element: etree._Element) -> str:
 
 def _fixed(name: str) -> str:
     """Without variables: a label is known before the run. In one line, as rows of samples are."""
-    while "${" in name:
-        name = re.sub(r"\$\{.*?(\}+|$)", "", name, flags=re.DOTALL)
-    return name.strip() if name.isprintable() else one_line(name)
+    while name != (name := _INNERMOST.sub("\0", name, count=1)):
+        pass
+    first, *others = _IN_BRACKETS.sub("\0", name).split("\0")
+    for part in others:
+        left, right = first.rstrip(_JOINING), part.lstrip(_JOINING)
+        joined = re.search(r"\s", first[len(left) :] + part[: len(part) - len(right)])
+        apart = " " if joined or (left[-1:] + right[:1]).isalnum() else ""
+        first = f"{left}{apart if left and right else ''}{right}"
+    return first.strip() if first.isprintable() else one_line(first)
 
 
 def _title(element: etree._Element) -> str:
