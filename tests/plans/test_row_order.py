@@ -9,6 +9,7 @@ import pytest
 import support
 from support import jmx_text as jmx
 from support.jmeter_run import Run
+from tollgate.plan.properties import ARGUMENTS
 from tollgate.samples.order import step_back
 from tollgate.stats.response_codes import NAMES, short_code
 
@@ -26,9 +27,19 @@ def transaction(name, *children, parent):
     return jmx.element("TransactionController", name, children, extra=kind)
 
 
+#: Of a user's own, which JMeter finds where it runs.
+OTHERWISE = """
+sampleresult.timestamp.start=false
+jmeter.save.saveservice.default_delimiter=;
+jmeter.save.saveservice.timestamp_format=yyyy/MM/dd HH:mm:ss.SSS
+summariser.name=mine
+"""
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Two thread groups: fast requests beside slow ones, of which one has a slow post-processor."""
+    """Two thread groups: fast requests beside slow ones, of which one has a slow post-processor.
+    Where they run, JMeter finds properties by which rows would be others."""
     folder = tmp_path_factory.mktemp("row-order")
     closed = support.free_port()
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -44,7 +55,9 @@ def run(tmp_path_factory):
             jmx.group(quick, name="quick", threads=2, duration=None, extra=jmx.main_loop(50)),
         ]
         (folder / "plan.jmx").write_text(jmx.loadable(jmx.plan(*groups)))
-        return Run(folder / "plan.jmx", folder, folder), folder / "out.jtl"
+        (folder / "user.properties").write_text(OTHERWISE)
+        fixed = dict(it.removeprefix("-J").split("=", 1) for it in ARGUMENTS)
+        return Run(folder / "plan.jmx", folder, folder, **fixed), folder / "out.jtl"
 
 
 def test_no_thread_of_jmeters_goes_on_before_its_row_is_written(run):
@@ -55,6 +68,19 @@ def test_no_thread_of_jmeters_goes_on_before_its_row_is_written(run):
     # The post-processor has held rows back, so that there is something to be mistaken about.
     assert max(np.maximum.accumulate(ends) - ends) > 1400
     assert step_back(path, ["parent"]) is None
+
+
+def test_the_arguments_of_a_run_go_before_what_files_say_of_samples(run):
+    made, _ = run
+    by_thread = {}
+    for row in sorted(made.samples, key=lambda it: int(it["timeStamp"])):
+        if row["label"] in ("inner", "refused"):
+            by_thread.setdefault(row["threadName"], []).append(row)
+    for inner, refused in by_thread.values():
+        # Of the time at which it ended this would be twice as late.
+        assert int(inner["timeStamp"]) + int(inner["elapsed"]) <= int(refused["timeStamp"]) + 5
+    assert len(by_thread) == 3
+    assert "summary" not in made.done.stdout
 
 
 def test_rows_that_a_set_back_clock_would_have_stamped_are_found(run, tmp_path):

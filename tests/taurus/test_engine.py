@@ -90,6 +90,19 @@ def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_p
     assert "does not exist" not in told
 
 
+def test_properties_by_which_samples_would_be_others_are_left_out_wherever_they_stand(caplog):
+    both = {"sampleresult.timestamp.start": False, "users": 3}
+    modules = {"jmeter": {"class": "x.Y", "properties": {**both}}}
+    made = engine(modules=modules, scenarios={"a": {"properties": {**both}}, "b": {}})
+    made._leave_out_properties()
+    assert made.config["modules"]["jmeter"]["properties"] == {"users": 3}
+    assert made.config["scenarios"] == {"a": {"properties": {"users": 3}}, "b": {}}
+    told = [it.partition(": ")[0] for it in caplog.messages]
+    assert told == ["modules.jmeter.properties", "scenarios.a.properties"]
+    made = engine(modules=modules, scenarios={"a": {"properties": {"timer.factor": 2}}})
+    assert refused(made.prepare).startswith("scenarios.a.properties: timer.factor=2 has the plan")
+
+
 @pytest.fixture
 def own_jmeter(tmp_path, monkeypatch):
     """The launcher of a JMeter 5.4.1 of a user's own."""

@@ -19,6 +19,7 @@ import support
 from support import jmx_text as jmx
 from support.plan_files import PLANS
 from tollgate.plan.model import Plan
+from tollgate.plan.properties import ARGUMENTS
 from tollgate.plan.read import read_plan
 from tollgate.record.redaction import MARK, Redaction
 from tollgate.samples.layout import RECORD_BYTES
@@ -124,6 +125,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     assert "\n600\nkey=geheim f\\u00fcr alle\nwarmup=7\n" in shown
     assert f"\n[{tmp_path / 'jmeter.log'}]\n" in shown
     assert f"\n[{LOGGED[0]}]\n" in shown
+    assert all(f"\n[{it}]\n" in shown for it in ARGUMENTS)
     assert process.poll() is not None
     assert not any(Path(it).exists() for it in files)
 

@@ -97,13 +97,25 @@ def test_files_of_properties_are_read_as_jmeter_reads_them(folder):
     first.write_text("# of staging\nhost=a.example\nusers : 5\npath=\\u00e4\\\n  b\n", "latin-1")
     second.write_text("host=b.example\n")
     files = [str(first), str(second)]
-    assert properties_of(files) == {"host": "b.example", "users": "5", "path": "äb"}
+    assert properties_of(files) == ({"host": "b.example", "users": "5", "path": "äb"}, [])
     made = prepared(**{"path": str(folder / "a" / "*.jmx"), "property-files": files})
     for name in executions(made):
         # What -o says, here 2 users, goes before.
         assert scenario(made, name)["properties"] == {"host": "b.example", "path": "äb"}
     with pytest.raises(SettingError, match="No such file"):
         properties_of([str(folder / "none.properties")])
+
+
+def test_what_a_file_says_of_samples_is_left_out_and_told_and_of_what_the_plan_does_refused(folder):
+    file = folder / "end.properties"
+    file.write_text("sampleresult.timestamp.start=false\nusers=5\nsummariser.interval = 5\n")
+    made = prepared(**{"path": str(folder / "b" / "home.jmx"), "property-files": [str(file)]})
+    assert "properties" not in scenario(made, "plan")
+    noted, _ = under_way(made.engine).executions["plan"].notes
+    assert noted.startswith(f"{file}: sampleresult.timestamp.start=false, summariser.interval=5 is")
+    file.write_text("timer.factor = 0.5\n")
+    named = {"path": str(folder / "b" / "home.jmx"), "property-files": [str(file)]}
+    assert refusal(**named).startswith(f"plan: {file}: timer.factor=0.5 has the plan do")
 
 
 def test_several_plans_are_not_compared_at_a_time(folder, monkeypatch):

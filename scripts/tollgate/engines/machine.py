@@ -21,6 +21,7 @@ from tollgate.base.text import UserError
 from tollgate.install.tools import jmeter_home
 from tollgate.plan.data_files import Feed
 from tollgate.plan.jmx import PlanError
+from tollgate.plan.properties import ARGUMENTS
 from tollgate.record.environment import java_version, jmeter_version
 from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError
@@ -103,6 +104,7 @@ def command(share: Share, address: str, port: int, folder: Path, facts: Facts) -
         f"-J{OF}={share.of}",
         f"-J{ROWS}={folder}",
         f"-J{FACTS}={facts.to_text()}",
+        *ARGUMENTS,
     ]
 
 

@@ -14,6 +14,7 @@ from bzt.engine import Configuration
 from tollgate.base.settings import SettingError
 from tollgate.base.text import did_you_mean
 from tollgate.install.tools import jmeter_home, runs
+from tollgate.plan.properties import leave_out
 from tollgate.record.environment import jmeter_version
 from tollgate.record.redaction import Redaction
 from tollgate.service import choice
@@ -70,6 +71,7 @@ class Engine(secrecy.RecordingEngine):
             run_file.check(self.config)
             self._take_own_jmeter()
             self.unify_config()
+            self._leave_out_properties()
             for name in choice.secrets_of(self.config):
                 self.redaction.add(name, os.environ.get(name, ""))
             service = self.service or choice.only_service(self.config)
@@ -78,6 +80,15 @@ class Engine(secrecy.RecordingEngine):
         except (SettingError, Pm2Error) as problem:
             raise TaurusConfigError(str(problem)) from None
         super().prepare()
+
+    def _leave_out_properties(self) -> None:
+        """Without those of JMeter by which samples would be others. Raises SettingError."""
+        places = {"modules.jmeter": self.config.get("modules").get("jmeter", None)}
+        places |= {f"scenarios.{it}": each for it, each in self.config.get("scenarios").items()}
+        for where, settings in places.items():
+            properties = (settings or {}).get("properties", None) or {}
+            if line := leave_out(properties, f"{where}.properties"):
+                self.log.warning("%s", line)
 
     def _take_own_jmeter(self) -> None:
         """Have all use the JMeter that modules.jmeter.path names. Raises SettingError."""

@@ -30,6 +30,7 @@ from tollgate.gather.thread_ends import thread_ends
 from tollgate.plan import sent, traceparent
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
+from tollgate.plan.properties import ARGUMENTS
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
@@ -189,12 +190,13 @@ class InstalledJMeter(JMeterExecutor):
         self._set_late.update(properties)
 
     def own_arguments(self, properties: Mapping[str, object]) -> tuple[str, ...]:
-        """Arguments of JMeter that no user gives: no proxy between it and this machine, and what
-        its log says of threads."""
+        """Arguments of JMeter that no user gives: no proxy between it and this machine, what its
+        log says of threads, and how it makes samples."""
         given = {key: str(value) for key, value in properties.items()}
         path, options = Path(self.original_jmx), str(self.settings.get("cmdline", ""))
         direct = direct_hosts(os.environ, read_hosts(path, given))
-        return "-N", direct, *thread_logging(os.environ, options, read_plan(path, given))
+        logging = thread_logging(os.environ, options, read_plan(path, given))
+        return "-N", direct, *logging, *ARGUMENTS
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of

@@ -13,6 +13,7 @@ import javaproperties
 from bzt import TaurusConfigError
 
 from tollgate.base.settings import SettingError
+from tollgate.plan.properties import leave_out
 
 USAGE = "PLAN=path/to/their.jmx tollgate run -plan"
 #: Of criteria, one a line, beside a plan of the same name.
@@ -81,18 +82,21 @@ def _criteria(plan: Path) -> tuple[str, ...]:
     return criteria
 
 
-def properties_of(files: Sequence[str]) -> dict[str, str]:
-    """What files of JMeter's properties say, as its option -q does; a later one replaces an earlier
-    one's. Raises SettingError."""
-    found: dict[str, str] = {}
+def properties_of(files: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """(what files of JMeter's properties say, as its option -q does: a later one replaces an
+    earlier one's; lines on what of them is left out). Raises SettingError."""
+    together: dict[str, str] = {}
+    lines: list[str] = []
     for name in files:
         try:
             with Path(name).expanduser().open("rb") as file:
-                found |= javaproperties.load(file)
+                properties = javaproperties.load(file)
         except OSError as problem:
             raise SettingError(
                 f"modules.plan.property-files: {name!r}: {problem.strerror}: correct its path"
             ) from None
         except ValueError as problem:
             raise SettingError(f"{name}: is no file of properties ({problem})") from None
-    return found
+        lines += filter(None, [leave_out(properties, name)])
+        together |= properties
+    return together, lines

@@ -88,12 +88,14 @@ class OwnPlan(Service):
             plans = named_plans(own.path, only)
             self._refuse_several(plans, kind)
             stated = [each.strip() for each in own.criteria.split(";") if each.strip()]
-            scenarios = self._scenarios(plans, template, properties_of(own.property_files))
+            properties, left_out = properties_of(own.property_files)
+            scenarios = self._scenarios(plans, template, properties)
             titles = [f"plan: {it.name}:" if len(plans) > 1 else "plan:" for it in plans]
             for plan, scenario, title in zip(plans, scenarios, titles, strict=True):
                 self.title = title
                 self._prepare(plan, scenario, kind, own.host)
-                under_way(self.engine).executions[plan.name].notes += self._notes(plan)
+                notes = [*left_out, *self._notes(plan)]
+                under_way(self.engine).executions[plan.name].notes += notes
                 if criteria := stated or list(plan.criteria):
                     scenario["criteria"] = criteria
             self._leave_default_criteria(plans, stated, kind)
