@@ -207,6 +207,10 @@ WITHOUT_SCHEDULE = {
     "a rate of no time": (jmx.open_group(a(), schedule="rate(5)"), "expected / or per"),
     "a variable plan": (jmx.open_group(a(), schedule="${p}"), "schedule is only known at run"),
     "a wait after the arrival": (jmx.open_group(TIMED), "'a' waits after the arrival"),
+    "a pace after the arrival": (
+        jmx.open_group(a(jmx.element("ConstantThroughputTimer", "pace"))),
+        "'a' waits after the arrival",
+    ),
     "a pause before": (jmx.open_group(jmx.think(ms=3), a()), "follows another sampler"),
 }
 

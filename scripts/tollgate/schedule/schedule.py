@@ -253,7 +253,8 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str
     firsts = _firsts(group.samplers)
     reason = next((f"the {name} is only known at run time" for name in group.unresolved), "")
     for sampler in firsts:
-        if sampler.arrival_timers or sampler.all_pauses_ms != 0:
+        paces = any("Throughput" in timer.kind for timer in sampler.timers)
+        if sampler.arrival_timers or sampler.all_pauses_ms != 0 or paces:
             reason = f"'{sampler.label.text}' waits after the arrival"
         if sampler.hidden_by:
             reason = f"'{sampler.hidden_by}' generates a parent sample in its place"
