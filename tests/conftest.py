@@ -30,7 +30,7 @@ LONGEST = (
     *("test_cli", "test_engines", "test_screenshots", "test_examples", "test_bzt", "test_looks"),
     *("test_victoria_metrics", "test_capacity_search", "test_false_passes", "test_check"),
     *("test_export", "test_compare_apps", "test_adoption", "test_bootstrap", "test_ci_files"),
-    "test_profile_processes",
+    *("test_profile_processes", "test_every_element"),
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
