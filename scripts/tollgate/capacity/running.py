@@ -69,7 +69,7 @@ class Search:
         self.trials: list[Trial] = []
         self.running: Running | None = None
         self.drawn, self.next_arrival = 0, 1
-        self.cold = WARM_UPS
+        self.warm_ups_left = WARM_UPS
         self.answered, self.silent = 0.0, 0
         self.waits_since: float | None = None
         self.over_at: float | None = None
@@ -113,7 +113,7 @@ class Search:
         return ask or next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
 
     def _begin(self) -> None:
-        ask = WARM_UP if self.cold else self._next()
+        ask = WARM_UP if self.warm_ups_left else self._next()
         if ask is None:
             self._end()
             return
@@ -143,7 +143,7 @@ class Search:
         trial = trial_of(done, arrivals, answers, record)
         self.log.debug("capacity: %s", trial)
         if not ask.number:
-            self.cold = 0 if trial.sound else self.cold - 1
+            self.warm_ups_left = 0 if trial.sound else self.warm_ups_left - 1
             return
         self.record = record
         if ask.purpose == "ceiling":

@@ -55,8 +55,9 @@ class InterimSchedule:
         return cls(least_s, budget_s, max(EVERY_S, budget_s / MOST_LOOKS), SHORTEST_LAG_S)
 
     def with_lag(self, criteria: Iterable[Criterion]) -> InterimSchedule:
-        """The same that waits for answers as long as the slowest may take by the criteria, within
-        bounds. Who is slower is missing, and taken for failed and timed out in what passes."""
+        """The same that waits for answers as long as the slowest may take by criteria that are
+        judged by an interval, within bounds. What is slower is missing: a PASS must hold with each
+        of it failed and as slow as its timeout."""
         limits = [it.threshold / 1000 for it in criteria if it.unit == "ms" and it.is_estimate]
         lag_s = min(LONGEST_LAG_S, max(SHORTEST_LAG_S, max(limits, default=0.0)))
         return replace(self, lag_s=lag_s)

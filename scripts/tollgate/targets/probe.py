@@ -133,7 +133,7 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
 
     Any answer does of an app whose answers carry no X-Worker, as it is none of ours; returns what
     is not proven then, an empty string if nothing is left open. Raises ProbeError."""
-    seen: set[str | None] = set()
+    seen: set[str | None] = set()  # None: an answer without X-Worker
 
     def missing() -> str:
         try:

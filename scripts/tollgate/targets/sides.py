@@ -164,8 +164,8 @@ def sides_of_revisions(revisions: Revisions) -> list[SideRecord]:
     """Base and head, both of one repository."""
     head = revisions.head if revisions.is_commit else None
     return [
-        SideRecord("base", revisions.base_text, revisions.base, None),
-        SideRecord("head", revisions.head_text, head, None),
+        SideRecord("base", revisions.base_text, revision=revisions.base, url=None),
+        SideRecord("head", revisions.head_text, revision=head, url=None),
     ]
 
 

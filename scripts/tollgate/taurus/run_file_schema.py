@@ -60,7 +60,9 @@ def schema() -> str:
 
 
 def _closed(fields: Mapping[str, Any], may_have_own: bool = True) -> dict[str, Any]:
-    """An object that takes no other keys. ~, ^ and $ before a key say how Taurus merges it."""
+    """An object that takes no other keys, but for the user's own (x-...) where it may have them.
+    fields: a schema by key, True for any value. ~, ^ and $ before a key say how Taurus merges it.
+    WORDS says what to write for another key."""
     sections = [it for it in fields if it in SECTIONS and fields[it] is not True]
     others = "|".join(it for it in fields if it not in sections)
     return {
