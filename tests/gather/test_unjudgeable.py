@@ -77,8 +77,7 @@ def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):
     assert refusal(tmp_path, "rss of worker>1GB", targets=[target]) == ""
     assert refusal(tmp_path, "rss of worker>1GB") == (
         "criterion 'rss of worker>1GB': label 'worker': nap-alone has no target, so its workers "
-        "are not watched; name an app of ecosystem.config.js as its scenario's `target`, or "
-        "remove it"
+        "are not watched; name an app as its scenario's `target`, or remove it"
     )
 
 

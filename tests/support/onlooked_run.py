@@ -27,6 +27,7 @@ class OnlookedRun:
                 process=SimpleNamespace(poll=lambda: 0),
                 is_over=it.planned.decided_s is not None,
                 stop_requested_at=it.planned.stop_requested_at,
+                load_ended_at=it.planned.load_ended_at,
             )
             for it in self.grown.of
         ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -22,6 +22,7 @@ _NOT_OF_JSON = ("nullable", "discriminator", "xml", "externalDocs", "example")
 _BY_NAME = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
 _AS_IT_IS = ("enum", "const", "default", "examples")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_LARGEST = sys.float_info.max
 #: Characters of a pattern that Python is asked about.
 _LONGEST_PATTERN = 10_000
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -55,12 +56,12 @@ def as_json_schema(schema: Any, is_sent: bool = False) -> Any:
 
 def as_number(value: Any) -> float | None:
     """A number of a document, which some write as a text, as apispec does decimals; None for what
-    is in its place, such as a flag or infinity."""
+    is in its place, such as a flag, or a number that no float holds."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = json.loads(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) else None
+    return value if is_number and -_LARGEST <= value <= _LARGEST else None
 
 
 def _without(schema: Mapping[str, Any], word: str) -> Mapping[str, Any]:
