@@ -246,11 +246,6 @@ BY_CHANCE = {
     *(f"timed {it}" for it in ("random", "random order", "switch", "switch to none")),
     *(f"timed throughput of {it}" for it in ("70 and 30 %", "two")),
 }
-WHY = "more counts as due than the plan can send, or for certain what comes by chance"
-EACH = [
-    pytest.param(it, marks=[pytest.mark.xfail(strict=True, reason=WHY)] if it in BY_CHANCE else [])
-    for it in ROWS
-]
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +293,7 @@ def test_as_many_requests_come_as_jmeters_manual_says_and_each_has_its_sample(ra
         assert {it: n for it, n in rows.items() if it in came} == came
 
 
-@pytest.mark.parametrize("row", EACH)
+@pytest.mark.parametrize("row", ROWS)
 def test_what_is_read_to_be_sent_came_and_the_verdict_misses_nothing(ran, row):
     _, samples, plan, told, verdict = ran
     rows = Counter(it["label"] for it in samples)
