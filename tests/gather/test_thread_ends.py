@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from support import jmx_text as jmx
 from support.golden import FOLDER
-from tollgate.gather.thread_ends import thread_ends
+from tollgate.gather.thread_ends import ends_by_place, thread_ends
+from tollgate.plan.read import read_plan
 
 LOGS = json.loads((FOLDER / "thread-ends.json").read_text())
 ENDS = {
@@ -58,3 +60,13 @@ OTHER = f"{AT}u.JSR223: Thread is done: users 1-1"
 )
 def test_threads_that_go_on_or_were_stopped_before_and_what_others_log_are_told_apart(lines, ends):
     assert thread_ends(lines) == ends
+
+
+def test_a_name_that_threads_of_two_groups_may_have_shows_for_certain_of_neither(tmp_path):
+    first = jmx.group(jmx.sampler("a"), name="g")
+    second = jmx.group(jmx.sampler("b"), name="g", kind="SetupThreadGroup")
+    (tmp_path / "own.jmx").write_text(jmx.plan(first, second, jmx.group(name="h")))
+    plan = read_plan(tmp_path / "own.jmx", {})
+    ends = {"g 1": {"Thread is done": 3}, "h 2": {"Thread is done": 4}}
+    assert set(ends_by_place(plan, ends)) == {0, 1, 2}
+    assert ends_by_place(plan, ends, is_certain=True) == {2: {"Thread is done": 4}}

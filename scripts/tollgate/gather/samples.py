@@ -49,7 +49,7 @@ def joined(
     cut short, in seconds since the execution's start. Raises JtlError, also where the JTL does not
     show whether a row is a transaction's, or which kind of one."""
     parents, warmup_s = _parents(context.plan, jtl), context.planned.warmup
-    ends = ends_by_place(context.plan, context.planned.thread_ends or {})
+    ends = ends_by_place(context.plan, context.planned.thread_ends or {}, is_certain=True)
     replayed = replay_jtl(context.plan, store, jtl, warmup_s, until_s, context.bins, ends=ends)
     samplers = {
         (name, False): LabelData(

@@ -76,13 +76,17 @@ def thread_ends(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     return ends
 
 
-def ends_by_place(plan: Plan, ends: Mapping[str, Mapping[str, int]]) -> dict[int, Counter[str]]:
-    """By place in plan.groups. JMeter's log may have lost letters beyond ASCII."""
+def ends_by_place(
+    plan: Plan, ends: Mapping[str, Mapping[str, int]], is_certain: bool = False
+) -> dict[int, Counter[str]]:
+    """By place in plan.groups. is_certain: without those that threads of another group may have as
+    well. JMeter's log may have lost letters beyond ASCII."""
     found: dict[int, Counter[str]] = {}
     known = ((it, _ascii(it.name, "?"), _ascii(it.name_pattern, ".")) for it in plan.groups)
     groups = tuple(replace(it, name=name, name_pattern=pattern) for it, name, pattern in known)
     for name, words in ends.items():
-        for place in named(replace(plan, groups=groups), _ascii(name, "?")):
+        places = named(replace(plan, groups=groups), _ascii(name, "?"))
+        for place in places if not is_certain or len(places) == 1 else ():
             found.setdefault(place, Counter()).update(words)
     return found
 
