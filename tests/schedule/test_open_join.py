@@ -155,6 +155,25 @@ def test_every_sample_counts_once_in_the_response_times_of_its_label(run, bins, 
         assert response[name].elapsed_ms @ response[name].n >= rows.elapsed_ms[mine].sum()
 
 
+def test_ends_of_arrivals_behind_a_cut_excuse_none_before():
+    arrivals = OpenModelArrivals(SCHEDULES[0], 7)
+    due_ms = np.floor(arrivals.at(np.arange(arrivals.count)) * 1000).astype(np.int64)
+    labels = (PlanLabel("a"),)
+    # None before the cut left a sample, and three of them were through.
+    cut = arrivals.count // 2
+    schedule = Schedule("g", labels, arrivals, end_s=due_ms[cut] / 1000, least=0)
+    number = np.arange(cut + 1, arrivals.count + 1)
+    zeros = np.zeros(len(number), np.int64)
+    rows = Batch(due_ms[cut:] + ORIGIN, zeros, number, zeros, zeros == 0)
+    ends = {"Thread is done": len(number) + 3}
+    queue = Queue(schedule, ("a",), ("a",))
+    join = OpenJoin(queue, ORIGIN, ORIGIN, 0.0, Bins(), ends=ends)
+    join.add(rows)
+    facts = join.facts(0)
+    before = arrivals.count_before(schedule.end_s)
+    assert facts.missing_generator == before - facts.sent - 3
+
+
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():
     day = OpenModelArrivals("rate(1000/s) random_arrivals(1 h) " * 48, 7)
     schedule = Schedule("g", (PlanLabel("a"),), day)

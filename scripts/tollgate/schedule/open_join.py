@@ -168,7 +168,9 @@ class OpenJoin:
         if self._queue.schedule.least >= self._intended:
             return unsent
         if self._ended is not None:
-            return min(unsent, max(0, self._intended - self._ended))
+            # Each of those that were due later and sent something may be one of these ends.
+            later = int(np.count_nonzero(self._is_seen[self._intended :]))
+            return min(unsent, max(0, self._intended - max(0, self._ended - later)))
         # Before one that was sent JMeter has begun them all. How many of those behind it send
         # nothing shows the share of those before it.
         is_seen = self._is_seen[: self._intended]
