@@ -155,7 +155,7 @@ NEEDED = {
     "arrivals and what can be counted": ([ARRIVALS, COUNTED], QUIET),
     "arrivals and what can't be counted": ([ARRIVALS, UNCOUNTED], LOGGED),
     "arrivals that may send nothing": ([CHANCE], LOGGED),
-    "arrivals that are switched": ([SWITCHED], QUIET),
+    "arrivals that are switched": ([SWITCHED], LOGGED),
 }
 
 
@@ -164,6 +164,12 @@ def test_the_log_has_lines_of_each_thread_but_not_of_each_arrival(tmp_path, plan
     groups, options = NEEDED[plan]
     (tmp_path / "plan.jmx").write_text(jmx.plan(*groups))
     assert thread_logging({}, "", read_plan(tmp_path / "plan.jmx", {})) == options
+
+
+def test_the_log_has_no_line_of_each_arrival_of_a_plan_that_sends_something_for_each(tmp_path):
+    (tmp_path / "plan.jmx").write_text(jmx.plan(SWITCHED))
+    plan = read_plan(tmp_path / "plan.jmx", {})
+    assert thread_logging({}, "", plan, is_composed=True) == QUIET
 
 
 def reader(path):

@@ -184,7 +184,7 @@ def _with_samples(facts: ExecutionFacts, samples: ExecutionSamples, waits: Waits
     unlike = () if cut_short else ends.unlike_the_plan(samples)
     sent = unfilled(samples)
     problems = (*samples.replayed.problems, *set_back(samples), *waits.problems)
-    doubts = (*samples.replayed.doubts, *silent.doubts, *early.doubts, *sent.doubts, *waits.notes)
+    doubts = (*silent.doubts, *early.doubts, *sent.doubts, *waits.notes)
     return replace(
         facts,
         machine_problems=(*facts.machine_problems, *problems),

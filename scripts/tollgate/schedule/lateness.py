@@ -164,8 +164,11 @@ def _required(schedule: Schedule, events_s: Floats, event: Ints, ends: Mapping[s
         most = int(np.searchsorted(events_s, schedule.end_s))
     elif schedule.limit is not None:
         most = len(events_s)
-    if set(ends) - {LOOPED}:
-        return most  # what ended a thread otherwise, it would have taken the next
+    if not ends and schedule.least and schedule.end_s is None:
+        return int(min(most, max(schedule.least, sent)))  # what loops can ask for bounds it alone
+    # What ended a thread otherwise, or left it no end, has kept it from taking the next.
+    if set(ends) != {LOOPED} or ends[LOOPED] < (schedule.threads or 0):
+        return most
     return int(min(most, max(schedule.least, sent)))
 
 

@@ -8,7 +8,7 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.plan.model import Plan
@@ -26,6 +26,9 @@ from tollgate.schedule.sections import held_by
 from tollgate.schedule.timer_join import join_timer
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
+
+#: Why nobody knows whether a plan, by its own choice, sent nothing for an arrival.
+NO_LOG = "the plan may have chosen so, and JMeter's log does not show how its threads ended"
 
 # A timer's schedule needs all of its samples at once: the join looks for gaps over the whole run.
 # With some 330 bytes a sample, these take 1.6 GB; an hour at 1,000 requests a second is less.
@@ -53,8 +56,6 @@ class ReplayResult:
     without_generator_lateness: dict[str, Counts]
     unanswered: tuple[Unanswered, ...]
     steps: tuple[Step, ...]
-    doubts: tuple[str, ...] = ()
-    """One line for each schedule of which rows may be missing for the plan's own sake."""
 
 
 def replay_jtl(
@@ -78,7 +79,7 @@ def replay_jtl(
     log, as far as that says it. Raises JtlError.
     """
     kept: list[ScheduleOutcome] = []
-    problems, doubts = list[str](), list[str]()
+    problems: list[str] = []
     with using(source) as store:
         queues, closed = queues_of(plan, jtl.samplers, read_threads(store))
         start_ms = _start_of(jtl)
@@ -90,7 +91,11 @@ def replay_jtl(
             ended = (ends or {}).get(queue.place)
             size = sum(jtl.samplers[label].counts.total for label in queue.labels)
             if queue.schedule.by_thread:
-                kept.append(join_open(queue, store, jtl, start_ms, from_s, bins, held, ended))
+                outcome = join_open(queue, store, jtl, start_ms, from_s, bins, held, ended)
+                kept.append(outcome)
+                # That all before one that was sent have begun does not say that they were through.
+                if ended is None and outcome.facts.unasked > 1:
+                    problems.append(_unsure(queue, outcome.facts.unasked, NO_LOG))
             elif size > most:
                 problems.append(_too_many(queue, size, most))
             else:
@@ -103,18 +108,21 @@ def replay_jtl(
                     problems.append(f"of the timer of {', '.join(queue.names)} {problem}")
                 else:
                     # As many rows as events are theirs; of fewer nobody knows which are missing.
-                    if queue.schedule.doubt and outcome.facts.missing > 1:
-                        closed |= dict.fromkeys(queue.governed, queue.schedule.doubt)
-                        doubts.append(_unsure(queue, outcome.facts))
+                    doubt, missing = queue.schedule.doubt, outcome.facts.missing
+                    if not (doubt or ended) and queue.schedule.least < outcome.facts.intended:
+                        doubt, missing = NO_LOG, outcome.facts.missing_generator
+                    if doubt and missing > 1:
+                        closed |= dict.fromkeys(queue.governed, doubt)
+                        problems.append(_unsure(queue, missing, doubt))
                     else:
                         kept.append(outcome)
-    return replace(_together(kept, closed, problems), doubts=tuple(doubts))
+    return _together(kept, closed, problems)
 
 
-def _unsure(queue: Queue, facts: ScheduleFacts) -> str:
+def _unsure(queue: Queue, missing: int, why: str) -> str:
     return (
-        f"{facts.missing} of {facts.intended} scheduled requests of {', '.join(queue.names)} have "
-        f"no sample, and whether they were sent is not known: {queue.schedule.doubt}"
+        f"{missing} scheduled requests of {', '.join(queue.names)} have no sample, and whether the "
+        f"generator was to send them is not known: {why}"
     )
 
 

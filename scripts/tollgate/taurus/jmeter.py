@@ -35,7 +35,6 @@ from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
 from tollgate.record.environment import GENERATOR
 from tollgate.record.redaction import Redaction
-from tollgate.schedule.model import Schedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.targets import lock
 from tollgate.taurus.remote_load import RemoteLoad
@@ -70,25 +69,21 @@ def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
     return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))
 
 
-def thread_logging(environment: Mapping[str, str], options: str, plan: Plan) -> tuple[str, ...]:
+def thread_logging(
+    environment: Mapping[str, str], options: str, plan: Plan, is_composed: bool = False
+) -> tuple[str, ...]:
     """JMeter's options that have its log say how threads end, but for an open model where the
-    samples show it, or nearly so, as below a Switch Controller; none where the user's own options,
-    of JMeter or of the JVM, are about logging."""
+    samples show it; none where the user's own options, of JMeter or of the JVM, are about logging.
+    is_composed: whether the plan is the suite's own, of which each arrival sends something."""
     jvm = " ".join(environment.get(name, "") for name in GENERATOR)
     if _LOGGING.search(f"{jvm} {options}"):
         return ()
     looping = [each for each in plan.groups if each.kind in LOOPING]
     is_shown = all(stated_end(each, may_jump=False) for each in looping)
     is_shown &= not any(each.stops.data for each in plan.groups)
-    is_shown &= not any(_may_send_nothing(plan, *it) for it in schedules_of(plan)[1])
+    schedules = (it for _, it in schedules_of(plan)[1])
+    is_shown &= is_composed or not any(it.by_thread and not it.least for it in schedules)
     return QUIET if is_shown and any(it.is_open_model for it in plan.groups) else LOGGED
-
-
-def _may_send_nothing(plan: Plan, place: int, schedule: Schedule) -> bool:
-    """Whether arrivals of an open model may leave no row, other than where no part fits."""
-    around = (each for it in plan.groups[place].samplers for each in it.controllers)
-    is_switched = any(each.kind == "SwitchController" for each in around)
-    return schedule.by_thread and not schedule.least and not is_switched
 
 
 class InstalledJMeter(JMeterExecutor):
@@ -195,7 +190,9 @@ class InstalledJMeter(JMeterExecutor):
         given = {key: str(value) for key, value in properties.items()}
         path, options = Path(self.original_jmx), str(self.settings.get("cmdline", ""))
         direct = direct_hosts(os.environ, read_hosts(path, given))
-        logging = thread_logging(os.environ, options, read_plan(path, given))
+        composed = under_way(self.engine).composed
+        is_composed = bool(composed and composed.parts)
+        logging = thread_logging(os.environ, options, read_plan(path, given), is_composed)
         return "-N", direct, *logging, *ARGUMENTS
 
     def _kept_apart(self, path: str | None) -> str | None:
