@@ -32,8 +32,9 @@ def maybe(*children):
     return jmx.element("IfController", "maybe", children)
 
 
-def critical(*children):
-    return jmx.element("CriticalSectionController", "one at a time", children)
+def critical(*children, lock="own"):
+    props = {"CriticalSectionController__lockName": lock}
+    return jmx.element("CriticalSectionController", "one at a time", children, **props)
 
 
 class Judged:
@@ -207,6 +208,33 @@ def test_lateness_while_a_critical_section_was_free_is_the_generators(of, kind):
     rows = serial(run.due_ms, 5, lost=600)
     assert_blames(run.verdict([it for it in rows if it[0] < 10_000]), "the generator sent ")
     assert_blames(run.verdict(serial(run.due_ms, 5)[:30]), "the generator was too slow")
+
+
+LOOSE = {
+    "another lock": critical(B, lock="other"),
+    "an unknown lock": critical(B, lock="${name}"),
+    "no lock": critical(B, lock=""),
+    "a label of others too": critical(B) + B,
+}
+
+
+@pytest.mark.parametrize("others", LOOSE)
+def test_who_may_not_have_had_the_lock_explains_no_wait(of, others):
+    busy = jmx.group(LOOSE[others], name="other", threads=1)
+    run = of(opened(critical(A)), busy)
+    rows = [(at + 1500, "a", number) for number, at in enumerate(run.due_ms, 1)]
+    rows += [(at, "b", 1, 1000) for at in range(0, 12_000, 1000)]
+    assert_blames(run.verdict(rows), "the generator sent ")
+
+
+def test_a_section_that_locks_nothing_or_one_of_several_explains_no_wait(of):
+    for sections in (
+        critical(A, lock=""),
+        critical(A, lock="${name}"),
+        critical(critical(A), lock="x"),
+    ):
+        run = of(opened(sections))
+        assert_blames(run.verdict(serial(run.due_ms, 700)), "the generator sent ")
 
 
 VISITS = (jmx.timer(throughput=5), jmx.element("OnceOnlyController", "once", [A]), B)

@@ -70,13 +70,15 @@ class Controller:
     """A controller around a sampler. loops: of a Loop Controller, FOR_EVER, None where it is not
     known; of a While Controller FOR_EVER where no more than a failure ends it; of any other None.
     share: in how many of its turns each of its children runs, 1 where all do; None where answers
-    decide, or it is not known.
+    decide, or it is not known. lock: the name of what a Critical Section Controller locks; None
+    where it locks nothing or that is not known, and of any other.
     """
 
     kind: str
     name: str
     loops: int | None = None
     share: float | None = None
+    lock: str | None = None
 
     @property
     def is_plain(self) -> bool:

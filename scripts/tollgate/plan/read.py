@@ -19,6 +19,7 @@ from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
     CACHE_MANAGER,
+    CRITICAL_SECTION,
     FLOW_CONTROL,
     FOR_EVER,
     LOOPING,
@@ -49,6 +50,7 @@ _FOREVER = "LoopController.continue_forever"
 _ENDLESS = ("", "last", "true")
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
+_LOCK = "CriticalSectionController.lockName"
 _FOLLOW = ("HTTPSampler.follow_redirects", "HTTPSampler.auto_redirects")
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
@@ -252,7 +254,9 @@ class _Reader:
             loops = FOR_EVER if is_endless else None
         is_counted = loops is not None and loops > 0 and element.kind == "LoopController"
         share = 1.0 if is_counted else share_of(element, self._expander)
-        return Controller(element.kind, _label(element, self._labels).text, loops, share)
+        is_section = element.kind == CRITICAL_SECTION
+        lock = Fields(element, self._expander).text(_LOCK) or None if is_section else None
+        return Controller(element.kind, _label(element, self._labels).text, loops, share, lock)
 
     def _own_pause_ms(self, element: Element) -> float | None:
         fields = Fields(element, self._expander)

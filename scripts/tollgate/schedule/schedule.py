@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import compress, takewhile
 
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
 from tollgate.plan.model import (
-    CRITICAL_SECTION,
     FLOW_CONTROL,
     Controller,
     Plan,
@@ -38,9 +37,9 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
     """
     by_label: dict[str, Schedule | str] = {}
     schedules: list[tuple[int, Schedule]] = []
-    locked = _in_sections(it for group in plan.groups for it in group.samplers)
+    samplers = tuple(it for group in plan.groups for it in group.samplers)
     for place, group in enumerate(plan.groups):
-        here = dict(_group_schedules(group, locked))
+        here = dict(_group_schedules(group, samplers))
         # All labels of a group that have a schedule share it.
         schedules += [(place, it) for it in here.values() if isinstance(it, Schedule)][:1]
         for transaction in group.transactions:
@@ -53,20 +52,10 @@ def schedules_of(plan: Plan) -> tuple[dict[str, Schedule | str], tuple[tuple[int
     return by_label, tuple((place, it) for place, it in schedules if id(it) in kept)
 
 
-def _in_sections(samplers: Iterable[Sampler]) -> dict[Sampler, str]:
-    """Those in a Critical Section, each with the name of the outermost."""
-    return {
-        sampler: each.name
-        for sampler in samplers
-        for each in reversed(sampler.controllers)
-        if each.kind == CRITICAL_SECTION
-    }
-
-
 def _group_schedules(
-    group: ThreadGroup, locked: Mapping[Sampler, str]
+    group: ThreadGroup, samplers: Iterable[Sampler]
 ) -> Iterator[tuple[str, Schedule | str]]:
-    """locked: as _in_sections has those of all groups: a lock is the same in each."""
+    """samplers: of all groups: a lock is the same in each."""
     if group.is_open_model:
         governed, schedule = _open_model(group)
         others = "follows another sampler of the same arrival, and is sent when that is done"
@@ -80,7 +69,7 @@ def _group_schedules(
     rows = [sampler for sampler in group.samplers if sampler.leaves_a_row]
     ungoverned = [sampler for sampler in rows if sampler not in governed]
     if not isinstance(schedule, str):
-        schedule = _with_waits(schedule, group, governed, locked)
+        schedule = _with_waits(schedule, group, governed, samplers)
         schedule = _with_scripts(schedule, governed, ungoverned)
     for sampler in rows:
         if sampler in governed:
@@ -99,14 +88,22 @@ def _with_waits(
     schedule: Schedule,
     group: ThreadGroup,
     governed: tuple[Sampler, ...],
-    locked: Mapping[Sampler, str],
+    samplers: Iterable[Sampler],
 ) -> Schedule:
     """With the Critical Sections that hold back the group's threads: those around what an arrival
-    of an open model begins with, or around anything that a thread of others sends."""
+    of an open model begins with, or around anything that a thread of others sends. None where they
+    have several locks: which of them a thread waited for is not known."""
     waiting = governed if group.is_open_model else group.samplers
-    serial = tuple(dict.fromkeys(locked[it] for it in waiting if it in locked))
-    sections = tuple(dict.fromkeys(it.label for it in locked)) if serial else ()
-    return replace(schedule, sections=sections, serial=serial)
+    own = [each for it in waiting for each in it.controllers if each.lock]
+    locks = {each.lock for each in own}
+    if len(locks) != 1:
+        return schedule
+    inside = {it: any(each.lock in locks for each in it.controllers) for it in samplers}
+    # A label that others have as well does not show who had the lock.
+    free = {it.label for it, is_inside in inside.items() if not is_inside}
+    held = dict.fromkeys(it.label for it, is_inside in inside.items() if is_inside)
+    sections = tuple(label for label in held if label not in free)
+    return replace(schedule, sections=sections, serial=tuple({each.name: None for each in own}))
 
 
 def _with_scripts(

@@ -1,9 +1,9 @@
 """When requests had a Critical Section, for which others wait: one thread is in it at a time. Pure.
 
 While somebody has it, nobody else's request can begin, whatever the generator does. So of a wait
-the plan brought about what lies under requests that had it, and the generator the rest. Locks of
-several names are taken for one. Source: JMeter 5.6.3, CriticalSectionController: a lock is the same
-in all thread groups.
+the plan brought about what lies under requests that had it, and the generator the rest. Source:
+JMeter 5.6.3, CriticalSectionController: a lock is the same in all thread groups, and an empty name
+locks nothing.
 """
 
 from __future__ import annotations
