@@ -33,7 +33,7 @@ def taken(folder, *pieces):
         rows += piece
         path.write_bytes(lines(rows, header=COLUMNS))
         growing.advance()
-        yield metrics_of([totals], {})
+        yield metrics_of("run", [totals], {})
 
 
 SLOW, QUICK, OTHER, LATER = "a" * 16, "0" * 15 + "1", "f" * 16, "7" * 16
