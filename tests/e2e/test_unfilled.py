@@ -1,6 +1,8 @@
 """Plans whose variables have no value at times, run by the real bzt against a server that keeps
 what it is sent."""
 
+import re
+
 import pytest
 
 from e2e.bzt_run import Run, judged_by, seconds
@@ -11,6 +13,7 @@ FEED = {"filename": "accounts.csv", "variableNames": "user", "delimiter": ",", "
 FEED |= {"stopThread": "false", "shareMode": "shareMode.all"}
 FOUND, UNSET = jmx.regex("token", '"token": "(.+?)"'), jmx.regex("token", '"tokn": "(.+?)"')
 DEFAULT = jmx.regex("token", '"tokn": "(.+?)"', "NOT_FOUND")
+TRACEPARENT = re.compile(r"00-(000\d{13}[0-9a-f]{16})-[0-9a-f]{16}-00")
 BEARER = jmx.headers(Accept="*/*", Authorization="Bearer ${token}")
 
 
@@ -20,6 +23,7 @@ class Login(Handler):
         body, token = self.rfile.read(size).decode(), self.headers.get("Authorization", "")
         with self.server.lock:
             self.server.sent.append((self.path, body, token))
+            self.server.traces.append(self.headers.get("traceparent", "none"))
         self.answer(200, '{"token": "t1"}')
 
 
@@ -62,10 +66,10 @@ def plans(port):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """One run of all plans, and what the server was sent."""
+    """One run of all plans, what the server was sent, and the `traceparent` of each request."""
     folder = tmp_path_factory.mktemp("unfilled")
     (folder / "accounts.csv").write_text("".join(f"u{number} ${{odd}}\n" for number in range(10)))
-    with serving(Login, sent=[]) as server:
+    with serving(Login, sent=[], traces=[]) as server:
         config = {"~execution": [], "scenarios": {}, **judged_by(["fail>0%"])}
         for name, groups in plans(server.server_port).items():
             path = folder / f"{name}.jmx"
@@ -73,7 +77,7 @@ def ran(tmp_path_factory):
             config["~execution"].append({"scenario": name})
             config["scenarios"][name] = {"script": str(path)}
         ended = Run(folder, *seconds(0, 0), config=config).end()
-    return ended, server.sent
+    return ended, server.sent, server.traces
 
 
 def verdict_on(ran, name):
@@ -117,3 +121,14 @@ def test_a_schedule_that_outlasts_its_data_is_no_slow_generator(ran):
     end = "scheduled requests of timed were not sent: the data of CSVDataSet 'accounts' ended"
     assert [fault for fault, text in found if text.endswith(end)] == ["operator"]
     assert not any("too slow" in text for _, text in found)
+
+
+def test_each_request_has_a_trace_of_its_own_and_the_page_names_those_of_the_slowest(ran):
+    ended, sent, traces = ran
+    ids = [told[1] for told in map(TRACEPARENT.fullmatch, traces) if told]
+    assert len(ids) == len(set(ids)) == len(sent)
+    _, after = ended.page.split("<caption>The slowest requests of the measured time")
+    table, *_ = after.split("</table>")
+    named = re.findall(r"\b[0-9a-f]{32}\b", table)
+    assert 5 < len(named) == len(set(named)) == table.count("<tr>") - 1
+    assert set(named) <= set(ids)
