@@ -85,6 +85,8 @@ def _of_criterion(
 def _measured(executions: Iterable[Totals], looks: Looks) -> Iterator[Measured]:
     for totals in executions:
         execution = {"tollgate.execution": totals.name}
+        for key in _without_failures(totals):
+            yield {**execution, **_attributes(key)}, {"tollgate.requests": 0}
         for series in totals.series:
             yield {**execution, **_attributes(series.key)}, _of_samples(series)
         for labels, due, sent in totals.by_schedule():
@@ -99,6 +101,14 @@ def _measured(executions: Iterable[Totals], looks: Looks) -> Iterator[Measured]:
     for (app, worker), line in looks.items():
         if line.get("pid"):
             yield {"tollgate.target": app, "tollgate.worker": str(worker)}, _of_worker(line)
+
+
+def _without_failures(totals: Totals) -> list[Key]:
+    """Of labels none of whose requests has failed by now: a store shows no rate of a counter whose
+    first value is its last."""
+    keys = {series.key for series in totals.series}
+    failures = dict.fromkeys(each.key._replace(ok=False, is_cut=False) for each in totals.series)
+    return [key for key in failures if key not in keys]
 
 
 def _attributes(key: Key) -> dict[str, str]:
