@@ -21,6 +21,7 @@ _OF_SAMPLES = {
     # Of the others of their kind, the listener that writes a run's samples has its own.
     _DELIMITER: ",",
     "jmeter.save.saveservice.timestamp_format": "ms",
+    "jmeter.save.saveservice.connect_time": "true",  # Taurus says so in each run
     # A sample is one request.
     "httpclient4.retrycount": "0",
     "httpclient4.request_sent_retry_enabled": "false",
