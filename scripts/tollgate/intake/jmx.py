@@ -327,7 +327,8 @@ def _fixed(name: str) -> str:
     for part in others:
         left, right = first.rstrip(_JOINING), part.lstrip(_JOINING)
         joined = re.search(r"\s", first[len(left) :] + part[: len(part) - len(right)])
-        apart = " " if joined or (left[-1:] + right[:1]).isalnum() else ""
+        is_reference = (left[-1:], right[:1]) == ("$", "{")
+        apart = " " if joined or is_reference or (left[-1:] + right[:1]).isalnum() else ""
         first = f"{left}{apart if left and right else ''}{right}"
     return first.strip() if first.isprintable() else one_line(first)
 
